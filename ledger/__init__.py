@@ -1,0 +1,1 @@
+"""A durable ledger for the tool calls of LLM agents."""
