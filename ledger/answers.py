@@ -1,0 +1,143 @@
+"""
+What user code answers to the ledger: tools, checks, policies and reconcile functions.
+
+Tools raise:   NotFound, Rejected, Unavailable (nothing happened) · Failed (a known bad end) · OutcomeUnknown
+Checks return: None or Invalid
+Policies return: Allow, Deny or Ask
+Reconcile functions return: Happened, DidNotHappen or CantTell
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+
+class ToolAnswer(Exception):  # noqa: N818 - a tool's answer is not an error of the ledger
+    """What a tool says by raising; `code` is for programs, `message` is safe to show to the model."""
+
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+class NotFound(ToolAnswer):
+    """The thing asked for does not exist. Asserts that nothing happened; recorded as success with `not_found`."""
+
+    def __init__(self, message: str, *, code: str = "not_found") -> None:
+        super().__init__(message, code=code)
+
+
+class Rejected(ToolAnswer):
+    """The tool refuses these arguments. Asserts that nothing happened; `failed` with this code."""
+
+    def __init__(self, code: str, message: str, *, model_can_repair: bool = True) -> None:
+        super().__init__(message, code=code)
+        self.model_can_repair = model_can_repair
+
+
+class Unavailable(ToolAnswer):
+    """
+    The world did not take the request. Asserts that nothing happened.
+
+    `retryable` lets the ledger try again by itself (reads and `recovery: retry` tools only); `retry_after` in seconds.
+    """
+
+    def __init__(self, message: str, *, retryable: bool = True, retry_after: float | None = None) -> None:
+        super().__init__(message, code="unavailable")
+        self.retryable = retryable
+        self.retry_after = retry_after
+
+
+class Failed(ToolAnswer):
+    """A known bad end; effects may remain, and the tool says so. Never run again by itself."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message, code=code)
+
+
+class OutcomeUnknown(ToolAnswer):
+    """The tool itself cannot say whether its effect happened (a read timeout after the request was sent)."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, code="outcome_unknown")
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    """
+    The business gate refuses the arguments.
+
+    `pointer` (RFC 6901) names the argument; `repairable` says whether the model can do better by itself.
+    """
+
+    code: str
+    message: str
+    pointer: str | None = None
+    repairable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Allow:
+    """The policy lets the call run; `rule` names what allowed it (recorded, not shown to the model)."""
+
+    rule: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Deny:
+    """
+    The policy refuses the call.
+
+    `message` is read by the model: no detail that helps probing. `user_action` says what a person could do;
+    `rule` is recorded for the audit only.
+    """
+
+    code: str
+    message: str
+    user_action: str | None = None
+    rule: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """
+    A person decides. `who` names those who may approve (None: anybody), `expires` bounds the approval.
+
+    `expires` is a duration: "24h", "15m", "7d", or seconds.
+    """
+
+    who: str | Sequence[str] | None = None
+    expires: str | float | None = "24h"
+    message: str | None = None
+    rule: str | None = None
+
+
+Decision: TypeAlias = Allow | Deny | Ask
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """The effect happened; `result` is what the tool would have returned, if it can still be known."""
+
+    result: Any = None
+    evidence: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class DidNotHappen:
+    """The effect did not happen; `evidence` is kept for the reviewer."""
+
+    evidence: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class CantTell:
+    """Nobody can say; the call goes to a person with this evidence."""
+
+    evidence: Any = field(default=None)
+
+
+Reconciled: TypeAlias = Happened | DidNotHappen | CantTell

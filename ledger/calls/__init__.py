@@ -1,0 +1,19 @@
+"""The life of one call: which event may follow which state, and what it leads to."""
+
+from ledger.calls.call import Approval, Call, State
+from ledger.calls.evolve import evolve, fold
+from ledger.calls.follows import FOLLOWS, TERMINAL, WAITING
+from ledger.calls.row import CallRow, call_row
+
+__all__ = [
+    "FOLLOWS",
+    "TERMINAL",
+    "WAITING",
+    "Approval",
+    "Call",
+    "CallRow",
+    "State",
+    "call_row",
+    "evolve",
+    "fold",
+]

@@ -1,0 +1,154 @@
+"""Where one tool call stands: the fold of its events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from ledger.events.call_bodies import (
+    Authority,
+    CallFlagged,
+    CallOutcomeArrivedLate,
+    CallReviewed,
+    Effect,
+    ErrorClass,
+    FlagReason,
+    Gate,
+    RecoveryPolicy,
+    Stage,
+)
+
+State: TypeAlias = Literal[
+    "unknown",
+    "proposed",
+    "validated",
+    "rejected",
+    "authorized",
+    "denied",
+    "awaiting-approval",
+    "started",
+    "succeeded",
+    "failed",
+    "needs-review",
+    "abandoned",
+    "superseded",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approval:
+    """What a person was asked, or what an authorization is bound to."""
+
+    arguments_digest: str
+    by: Authority | None = None  # None: asked, not answered
+    who: tuple[str, ...] | None = None
+    person: str | None = None
+    message: str | None = None
+    expires_at: str | None = None
+    at: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)  # no slots: `changed` copies the dict, 8 times faster than `replace`
+class Call:
+    """
+    Where one tool call stands; built by `evolve` only.
+
+    `arguments` is the intent as parsed (None: unparsable), `executed` the arguments that ran or will run where they
+    differ (defaults applied, upcast). `attempt` counts starts. `token` is the lease token of the last start.
+    """
+
+    call_id: str = ""
+    session_id: str = ""
+    state: State = "unknown"
+    tool: str = ""
+    schema_version: int | None = None
+    schema_digest: str | None = None
+    turn: int = 0
+    index: int = 0
+    revision: int = 0
+    principal: str | None = None
+    tenant: str | None = None
+    # the intent
+    raw_arguments: str | None = None
+    arguments: Any = None
+    executed: Any = None
+    provider_call_id: str | None = None
+    provider: str | None = None
+    model: str | None = None
+    description_digest: str | None = None
+    stage: Stage | None = None
+    effect: Effect = "external"
+    recovery: RecoveryPolicy = "review"
+    supports_idempotency: bool = False
+    host_key: str | None = None
+    repair_of: str | None = None
+    repairs: int = 0
+    executor: Literal["host", "provider"] = "host"
+    imported: bool = False
+    redacted: bool = False
+    # what the gates said
+    arguments_digest: str | None = None
+    approval: Approval | None = None
+    # execution
+    attempt: int = 0
+    idempotency_key: str | None = None
+    worker: str | None = None
+    token: int = 0
+    attempt_failed: bool = False  # the last attempt surely did nothing
+    # the end
+    gate: Gate | None = None
+    code: str | None = None
+    error_class: ErrorClass | None = None
+    message: str | None = None
+    violations: tuple[Any, ...] = ()
+    model_can_repair: bool = False
+    requires_user_action: str | None = None
+    retryable: bool = False
+    retry_after: float | None = None
+    not_started: bool = False
+    replacement: Any = None
+    hint: str | None = None
+    status: Literal["ok", "not_found"] = "ok"
+    result: Any = None
+    result_known: bool = True
+    encodings: tuple[Any, ...] = ()
+    source: Any = None
+    size: int = 0
+    truncated_for_model: bool = False
+    reconciled: bool = False
+    duration_ms: float | None = None
+    # doubt
+    reason: FlagReason | None = None
+    flag: CallFlagged | None = None
+    late: CallOutcomeArrivedLate | None = None
+    review: CallReviewed | None = None
+    superseded_by: str | None = None
+    # when, and the place of the last event
+    proposed_at: str = ""
+    started_at: str | None = None
+    waiting_since: str | None = None
+    ended_at: str | None = None
+    sequence: int = 0
+
+    @property
+    def to_run(self) -> Any:
+        """The arguments that ran, or that will run."""
+        return self.arguments if self.executed is None else self.executed
+
+    @property
+    def side_effecting(self) -> bool:
+        """Whether running it may change the world."""
+        return self.effect != "read"
+
+    def changed(self, **changes: Any) -> Call:
+        """Return a copy with these fields changed; raises `TypeError` for a name that is no field."""
+        if not changes.keys() <= self.__dict__.keys():
+            raise TypeError(f"not fields of a call: {sorted(changes.keys() - self.__dict__.keys())}")
+        copy = object.__new__(Call)
+        copy.__dict__.update(self.__dict__, **changes)
+        return copy
+
+    @property
+    def never_ran(self) -> bool:
+        """Whether the call surely had no effect: it never started, or it is an end that asserts so."""
+        return self.attempt == 0

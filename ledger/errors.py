@@ -1,0 +1,294 @@
+"""
+Every exception the ledger raises to its host; each says in words what to do next.
+
+    LedgerError
+    ├── JsonRejected            a text or value that is not strict JSON
+    ├── CatalogFault            a tool's files or schema are wrong (names file and pointer)
+    ├── ToolMisfit              a function does not fit its schema or contradicts its contract
+    ├── UsageError              the API was called in a way that cannot work
+    │   ├── DivergentTurn       other content than recorded at a given turn
+    │   └── StartDiffers        another `start=` than the recorded conversation's
+    ├── NotKnown                no such ledger, session or call
+    │   ├── NoDatabase
+    │   ├── UnknownSession
+    │   └── UnknownCall
+    ├── SessionClosed           a closed session takes only verdicts, notes and late outcomes
+    ├── SessionOwned            another live owner works on it
+    ├── LeaseLost               somebody took the session over: this owner's events are refused
+    ├── ReadOnlySession         it holds events written by a newer release
+    ├── IllegalTransition       this event cannot follow that state
+    ├── VerdictRefused          a person's answer that cannot apply (second verdict, copy, wrong state)
+    ├── KeyConflict             an idempotency key used again for something else
+    └── StoreError              the database said no
+        ├── WrongSequence       somebody appended meanwhile (expected, actual)
+        ├── IdempotencyConflict an event id was used again for another event
+        ├── StoreUnavailable    it could not be written or read; nothing was acknowledged
+        ├── StoreBusy           another process holds the writer's lock too long
+        ├── StoreReplaced       the database file under a live writer was replaced or removed
+        └── SchemaOutdated      the tables are older or newer than this release
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class LedgerError(Exception):
+    """
+    The root of all errors raised to the host.
+
+    `code` is stable and for programs, `message` says what is wrong, `hint` says what to do; `str()` joins the two.
+    """
+
+    default_code: ClassVar[str] = "ledger_error"
+
+    def __init__(self, message: str, *, code: str | None = None, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code or self.default_code
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}" if self.hint else self.message
+
+
+class JsonRejected(LedgerError):
+    """
+    A text or value at the border that is not strict JSON.
+
+    `line` and `column` count from 1, `offset` in characters from 0; `pointer` (RFC 6901) is set where a value was
+    checked instead of a text.
+    """
+
+    def __init__(  # noqa: PLR0913 - a position has three parts; they are fields, not options
+        self,
+        code: str,
+        message: str,
+        *,
+        line: int | None = None,
+        column: int | None = None,
+        offset: int | None = None,
+        pointer: str | None = None,
+    ) -> None:
+        super().__init__(message, code=code)
+        self.line = line
+        self.column = column
+        self.offset = offset
+        self.pointer = pointer
+
+
+class CatalogFault(LedgerError):
+    """A tool's file or schema is wrong; `path` names the file (or the function), `pointer` the place in it."""
+
+    default_code = "catalog_fault"
+
+    def __init__(self, message: str, *, path: str = "", pointer: str = "", hint: str | None = None) -> None:
+        place = f"{path}#{pointer}" if pointer else path
+        super().__init__(f"{place}: {message}" if place else message, hint=hint)
+        self.path = path
+        self.pointer = pointer
+        self.fault = message
+
+
+class ToolMisfit(LedgerError):
+    """A function does not fit its schema, or contradicts its contract; the message names both places."""
+
+    default_code = "tool_misfit"
+
+
+class UsageError(LedgerError):
+    """The API was called in a way that cannot work."""
+
+    default_code = "usage"
+
+
+class DivergentTurn(UsageError):
+    """At this turn another content is recorded; the recorded outcome of one call never serves another."""
+
+    default_code = "divergent_turn"
+
+    def __init__(self, turn: int, *, expected: str, got: str) -> None:
+        super().__init__(
+            f"turn {turn} is recorded with {expected}, but {got} was given",
+            hint="Give the next turn's number, or none at all, for new content.",
+        )
+        self.turn = turn
+        self.expected = expected
+        self.got = got
+
+
+class StartDiffers(UsageError):
+    """`messages(start=…)` differs from how the recorded conversation starts."""
+
+    default_code = "start_differs"
+
+
+class NotKnown(LedgerError):
+    """Something that was named does not exist here."""
+
+    default_code = "not_known"
+
+
+class NoDatabase(NotKnown):
+    """There is no ledger at this URL; reading commands never create one."""
+
+    default_code = "no_database"
+
+
+class UnknownSession(NotKnown):
+    """No event of this session is recorded."""
+
+    default_code = "unknown_session"
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(f"no session {session_id!r} in this ledger", hint="See `ledger session list`.")
+        self.session_id = session_id
+
+
+class UnknownCall(NotKnown):
+    """No call has this id, or several have it as head or tail."""
+
+    default_code = "unknown_call"
+
+
+class SessionClosed(LedgerError):
+    """The session is closed: it takes only verdicts, notes and late outcomes."""
+
+    default_code = "session_closed"
+
+    def __init__(self, session_id: str, reason: str) -> None:
+        super().__init__(
+            f"session {session_id!r} is closed ({reason})", hint="Open a new session under another id to go on."
+        )
+        self.session_id = session_id
+        self.reason = reason
+
+
+class SessionOwned(LedgerError):
+    """
+    Another owner works on this session.
+
+    `owner` is the owner's id (host:pid:…), `until` an ISO 8601 UTC time when its lease ends unless it is renewed.
+    """
+
+    default_code = "session_owned"
+
+    def __init__(self, session_id: str, *, owner: str, until: str) -> None:
+        super().__init__(
+            f"session {session_id} is owned by {owner} until {until}",
+            hint="Wait for it (`wait=` seconds), or stop that process.",
+        )
+        self.session_id = session_id
+        self.owner = owner
+        self.until = until
+
+
+class LeaseLost(LedgerError):
+    """Somebody else took the session over (higher fencing token); this owner's event was refused."""
+
+    default_code = "lease_lost"
+
+    def __init__(self, session_id: str, *, token: int, current: int) -> None:
+        super().__init__(
+            f"session {session_id!r} was taken over: lease token {token} is stale, {current} is current",
+            hint="Open the session again to read what became of it.",
+        )
+        self.session_id = session_id
+        self.token = token
+        self.current = current
+
+
+class ReadOnlySession(LedgerError):
+    """The session holds events written by a newer release; here it can only be read."""
+
+    default_code = "read_only_session"
+
+
+class IllegalTransition(LedgerError):
+    """This event cannot follow that state; nothing was recorded."""
+
+    default_code = "illegal_transition"
+
+    def __init__(self, event: str, state: str, call_id: str | None = None) -> None:
+        super().__init__(f"{event} cannot follow {state}" + (f" (call {call_id})" if call_id else ""))
+        self.event = event
+        self.state = state
+        self.call_id = call_id
+
+
+class VerdictRefused(LedgerError):
+    """A person's answer cannot apply: it is settled already, it is a copy, or the state does not allow it."""
+
+    default_code = "verdict_refused"
+
+
+class KeyConflict(LedgerError):
+    """
+    An idempotency key is unique in its tenant, and it was used for another call.
+
+    Same tool and arguments get the recorded call; anything else is refused, naming both.
+    """
+
+    default_code = "idempotency_key_conflict"
+
+    def __init__(self, key: str, *, call_id: str, other: str | None = None) -> None:
+        theirs = f" by {other}" if other else ""
+        super().__init__(
+            f"idempotency key {key!r} is used already by call {call_id}, and now asked for again{theirs}",
+            hint="Use a new key for a new intent.",
+        )
+        self.key = key
+        self.call_id = call_id
+        self.other = other
+
+
+class StoreError(LedgerError):
+    """The database said no."""
+
+    default_code = "store_error"
+
+
+class WrongSequence(StoreError):
+    """Somebody appended to the session meanwhile; read on from `expected` and decide again."""
+
+    default_code = "wrong_sequence"
+
+    def __init__(self, session_id: str, *, expected: int | str, actual: int) -> None:
+        super().__init__(f"session {session_id!r}: expected sequence {expected}, it is at {actual}")
+        self.session_id = session_id
+        self.expected = expected
+        self.actual = actual
+
+
+class IdempotencyConflict(StoreError):
+    """This event id is recorded with another content."""
+
+    default_code = "event_id_conflict"
+
+    def __init__(self, event_id: str) -> None:
+        super().__init__(f"event id {event_id} is recorded already with another content")
+        self.event_id = event_id
+
+
+class StoreUnavailable(StoreError):
+    """The database could not be written or read; nothing was acknowledged."""
+
+    default_code = "store_unavailable"
+
+
+class StoreBusy(StoreError):
+    """Another process holds the writer's lock for too long."""
+
+    default_code = "store_busy"
+
+
+class StoreReplaced(StoreError):
+    """The database file under a live writer was replaced or removed; writing on would lose events."""
+
+    default_code = "store_replaced"
+
+
+class SchemaOutdated(StoreError):
+    """The tables are not of this release."""
+
+    default_code = "schema_outdated"

@@ -1,0 +1,1 @@
+"""Where events are kept: one port, one adapter a database."""

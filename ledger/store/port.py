@@ -1,0 +1,200 @@
+"""The few things the ledger needs of a database; three adapters keep the same contract suite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+from ledger.calls import CallRow
+from ledger.events import Draft
+
+Expected: TypeAlias = int | Literal["any", "none", "exists"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """
+    Where a session stands.
+
+    `owner` is the last owner, also after its lease was given back (`expires_at` "" then); `token` only grows;
+    `expires_at` is ISO 8601 UTC by the store's clock.
+    """
+
+    sequence: int
+    digest: bytes
+    owner: str | None = None
+    token: int = 0
+    expires_at: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Take:
+    """
+    Take or renew the lease in the append's transaction.
+
+    Granted where the last owner is `owner` itself (the token stays), or where the lease is free (never taken, given
+    back, expired) or held under exactly the token `dead` (the caller knows that holder is gone); then the token grows
+    by one. `token` is what the caller counted on (its events carry it): another result is `WrongSequence`. A lease
+    held by somebody else is `SessionOwned`.
+    """
+
+    owner: str
+    token: int
+    seconds: float
+    dead: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Append:
+    """
+    Events of one session for one transaction, with the rows of the calls they touch.
+
+    `expected`: the sequence the session must be at; "any"; "none" (no event yet); "exists" (at least one).
+    `token`: the fencing token of a worker; a stale one is `LeaseLost`. Verdicts, notes and late outcomes give none.
+    `release`: give the lease back with this commit. `calls`: full rows, replaced by call id.
+    """
+
+    session_id: str
+    drafts: tuple[Draft, ...]
+    calls: tuple[CallRow, ...] = ()
+    expected: Expected = "any"
+    token: int | None = None
+    take: Take | None = None
+    release: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Appended:
+    """What was recorded: the sequences and positions of the drafts, and the head after them."""
+
+    sequences: tuple[int, ...]
+    positions: tuple[int, ...]
+    head: Head
+    repeated: bool = False  # every event id was recorded already with the same content
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEvent:
+    """One row as it is stored: `record` holds the exact bytes, `digest` chains it to the one before."""
+
+    position: int
+    session_id: str
+    sequence: int
+    event_id: str
+    type: str
+    call_id: str | None
+    tool: str | None
+    record: bytes
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventFilter:
+    """Which events; None = all. `after` is a position (keyset), newest last."""
+
+    session_id: str | None = None
+    call_id: str | None = None
+    types: tuple[str, ...] = ()
+    tool: str | None = None
+    tenant: str | None = None
+    principal: str | None = None
+    since: str | None = None
+    until: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallFilter:
+    """Which calls; None or () = all. Times are over `proposed_at`; `waiting` = awaiting-approval or needs-review."""
+
+    session_id: str | None = None
+    call_id: str | None = None
+    call_id_part: str | None = None  # a unique head or tail, as people type it
+    tool: str | None = None
+    states: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    schema_version: int | None = None
+    stage: str | None = None
+    gate: str | None = None
+    code: str | None = None
+    error_class: str | None = None
+    tenant: str | None = None
+    principal: str | None = None
+    idempotency_key: str | None = None
+    duplicate_of: str | None = None
+    since: str | None = None
+    until: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedCall:
+    """A call's row with the position of its proposal, the key for pages."""
+
+    position: int
+    row: CallRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRow:
+    """A session as lists show it; times ISO 8601 UTC; `closed` is the reason or None."""
+
+    session_id: str
+    sequence: int
+    opened_at: str
+    last_at: str
+    closed: str | None
+    calls: int
+    waiting: int
+    open: int
+    owner: str | None
+    owned_until: str
+
+
+class Reader(Protocol):
+    """The read side; never changes anything."""
+
+    def head(self, session_id: str) -> Head | None:
+        """Return where the session stands, or None if no event of it is recorded."""
+
+    def read(self, session_id: str, *, after: int = 0, until: int | None = None, limit: int) -> Sequence[StoredEvent]:
+        """Return up to `limit` events of a session with `after` < sequence <= `until`, in order."""
+
+    def events(self, where: EventFilter, *, after: int = 0, limit: int) -> Sequence[StoredEvent]:
+        """Return up to `limit` events over all sessions with position > `after`, by position."""
+
+    def calls(self, where: CallFilter, *, after: int = 0, limit: int) -> Sequence[PlacedCall]:
+        """Return up to `limit` calls whose proposal's position > `after`, by it."""
+
+    def call(self, call_id: str) -> CallRow | None:
+        """Return a call's row."""
+
+    def keyed(self, tenant: str, idempotency_key: str) -> CallRow | None:
+        """Return the call that holds a host's idempotency key in this tenant ('' = none)."""
+
+    def sessions(self, *, after: str = "", limit: int) -> Sequence[SessionRow]:
+        """Return up to `limit` sessions with id > `after`, by id (the catalog's stream is not among them)."""
+
+
+class Store(Reader, Protocol):
+    """The write side."""
+
+    def append(self, request: Append) -> Appended:
+        """
+        Record events durably, or raise and record nothing.
+
+        Raises `WrongSequence`, `IdempotencyConflict` (event id with other content), `LeaseLost`, `SessionOwned`,
+        `KeyConflict` (host's idempotency key taken by another call), `StoreBusy`, `StoreReplaced`,
+        `StoreUnavailable`. An error of the commit itself is looked up by event id before it is answered.
+        """
+
+    def renew(self, session_id: str, *, token: int, seconds: float) -> bool:
+        """Prolong the lease if `token` is still current and not given back; False otherwise."""
+
+    def release(self, session_id: str, *, token: int) -> None:
+        """Give the lease back if `token` is still current."""
+
+    def rebuild(self, rows: Iterator[CallRow], *, write: bool) -> Sequence[tuple[str, CallRow | None, CallRow | None]]:
+        """Compare the projection with rows folded from events: (callId, stored, folded) where they differ."""
+
+    def close(self) -> None:
+        """Close; further use raises `StoreUnavailable`."""
