@@ -1,0 +1,54 @@
+# `make` alone lists what there is. Each target sets up .venv by itself; only the first time needs the network.
+
+PY = .venv/bin/python
+UV = uv==0.13.9
+
+.PHONY: help demo test check lint coverage soak bench docs lock clean
+
+help:
+	@echo 'make demo    a scripted agent is killed in the middle of a write, resumed, reviewed, replayed'
+	@echo 'make test    the tests (with coverage data)'
+	@echo 'make check   everything a change must pass: lint, types, import rules, tests, coverage'
+	@echo 'make soak    long: hundreds of random kills'
+	@echo 'make bench   figures: throughput, fsyncs, replay'
+	@echo 'make docs    write the generated pages again'
+	@echo 'make lock    resolve requirements-dev.lock again'
+	@echo 'make clean   remove .venv and what tools left behind'
+
+.venv/.ready: requirements-dev.lock pyproject.toml scripts/find_python.sh scripts/make_venv.sh
+	@sh scripts/make_venv.sh
+
+demo: .venv/.ready
+	@.venv/bin/ledger demo
+
+test: .venv/.ready
+	@$(PY) -m pytest -q --cov --cov-report=
+
+check: lint test coverage
+
+lint: .venv/.ready
+	$(PY) -m ruff format --check
+	$(PY) -m ruff check
+	$(PY) -m mypy
+	.venv/bin/lint-imports --no-logo
+
+# Reads what `make test` has recorded.
+coverage: .venv/.ready
+	$(PY) -m coverage report
+
+soak: .venv/.ready
+	$(PY) -m tests.soak
+
+bench: .venv/.ready
+	$(PY) -m benchmarks
+
+docs: .venv/.ready
+	$(PY) scripts/generate.py
+
+lock: .venv/.ready
+	$(PY) -m pip install --quiet '$(UV)'
+	.venv/bin/uv pip compile --quiet --no-config --universal --python-version 3.11 --extra dev --generate-hashes \
+		--no-annotate --upgrade --custom-compile-command 'make lock' --output-file requirements-dev.lock pyproject.toml
+
+clean:
+	rm -rf .venv build dist htmlcov .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
