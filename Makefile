@@ -22,7 +22,9 @@ demo: .venv/.ready
 	@.venv/bin/ledger demo
 
 test: .venv/.ready
-	@$(PY) -m pytest -q --cov --cov-report=
+	@$(PY) -m coverage erase
+	@$(PY) -m coverage run -m pytest -q
+	@$(PY) -m coverage combine --quiet
 
 check: lint test coverage
 
