@@ -24,7 +24,7 @@ demo: .venv/.ready
 test: .venv/.ready
 	@$(PY) -m coverage erase
 	@$(PY) -m coverage run -m pytest -q
-	@$(PY) -m coverage combine --quiet
+	@$(PY) -W ignore -m coverage combine --quiet
 
 check: lint test coverage
 
