@@ -3,6 +3,8 @@
 PY = .venv/bin/python
 UV = uv==0.13.9
 
+# Coverage reads what the tests wrote: one step after the other, even under -j.
+.NOTPARALLEL:
 .PHONY: help demo test check lint coverage soak bench docs lock clean
 
 help:
