@@ -47,7 +47,7 @@ bench: .venv/.ready
 	$(PY) -m benchmarks
 
 docs: .venv/.ready
-	$(PY) scripts/generate.py
+	$(PY) -m ledger.cli.reference
 
 lock: .venv/.ready
 	$(PY) -m pip install --quiet '$(UV)'

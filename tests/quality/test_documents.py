@@ -1,8 +1,9 @@
 """Documents are executed: their Python runs, their commands work, their links lead somewhere.
 
-The ```python and ```console blocks of a document run in the order in which they stand, in an empty folder. In ```console
-the lines after `$ ` are run (`$ command  # exit 3` expects that status); other lines show what a reader sees. ```sh is
-for what can't run inside a test: its `make` targets must exist. `<!-- not run: why -->` before a block leaves it out.
+The ```python and ```console blocks of a document run in the order in which they stand, in an empty folder. Of a
+```console block the lines after `$ ` are run (`$ command  # exit 3` expects that status); its other lines show what a
+reader sees. ```sh is for what can't run inside a test: its `make` targets must exist. A line `<!-- not run: why -->`
+before a block leaves it out.
 """
 
 import os
