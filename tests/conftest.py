@@ -36,6 +36,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=left_out)
 
 
-def pytest_report_header() -> str:
-    """Say which corpus is read, if any."""
-    return f"corpus: {os.environ.get('LEDGER_CORPUS') or 'none; tests that read it are left out (set LEDGER_CORPUS)'}"
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many tests were left out for want of a corpus, if any."""
+    corpus_tests = [item for item in terminalreporter.stats.get("deselected", []) if "corpus" in item.fixturenames]
+    if corpus_tests and "LEDGER_CORPUS" not in os.environ:
+        terminalreporter.write_line(f"{len(corpus_tests)} tests read real transcripts: set LEDGER_CORPUS to run them")
