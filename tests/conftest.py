@@ -38,6 +38,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say how many tests were left out for want of a corpus, if any."""
-    corpus_tests = [item for item in terminalreporter.stats.get("deselected", []) if "corpus" in item.fixturenames]
-    if corpus_tests and "LEDGER_CORPUS" not in os.environ:
-        terminalreporter.write_line(f"{len(corpus_tests)} tests read real transcripts: set LEDGER_CORPUS to run them")
+    deselected = terminalreporter.stats.get("deselected", [])
+    left_out = [item for item in deselected if "corpus" in getattr(item, "fixturenames", ())]
+    if left_out and not os.environ.get("LEDGER_CORPUS"):
+        terminalreporter.write_line(f"{len(left_out)} tests read real transcripts: set LEDGER_CORPUS to run them")
