@@ -1,0 +1,44 @@
+"""The strict door for Python values that claim to be JSON."""
+
+from __future__ import annotations
+
+from ledger.errors import JsonRejected
+from ledger.strictjson import scan
+from ledger.strictjson.canonical import to_text
+from ledger.strictjson.limits import ARGUMENTS, Json, Limits, digits_allowed
+from ledger.strictjson.plain import Copier, NotPlainError, Rules, TooLargeError, find_fault
+
+
+def check(value: object, limits: Limits = ARGUMENTS) -> Json:
+    """
+    Return a deep copy of the value, made of plain dicts and lists.
+
+    Only exact JSON types: None, bool, int, float (finite), str (no lone surrogates), list, dict with text keys. Tuples,
+    other mappings and subclasses (IntEnum, OrderedDict) are rejected: they mean more than the copy would hold. A cycle
+    is too_deep. Size is that of the canonical form.
+
+    Raises `JsonRejected` with the pointer: not_json, nan_or_infinity, number_too_long, lone_surrogate, too_deep,
+    too_large, too_many_items.
+    """
+    try:
+        copy = Copier(limits, limits.max_bytes).copy(value, limits.max_depth)
+        text = to_text(copy)
+        size = len(text.encode())
+    except TooLargeError:
+        raise JsonRejected(
+            "too_large", f"The value has more than {limits.max_bytes} bytes. Send less at a time.", pointer=""
+        ) from None
+    except (NotPlainError, JsonRejected, UnicodeEncodeError):
+        raise _fault(value, limits) from None
+    if size > limits.max_bytes:
+        message = f"The value has {size} bytes; {limits.max_bytes} are allowed. Send less at a time."
+        raise JsonRejected("too_large", message, pointer="")
+    if len(text) > limits.max_items and (count := scan.items(text)) > limits.max_items:
+        message = f"The value has {count} values in it; {limits.max_items} are allowed. Send fewer at a time."
+        raise JsonRejected("too_many_items", message, pointer="")
+    return copy
+
+
+def _fault(value: object, limits: Limits) -> JsonRejected:
+    found = find_fault(value, Rules(max_depth=limits.max_depth, digits=digits_allowed(limits)))
+    return found or JsonRejected("not_json", "The value changed while it was read. Give it to nobody else meanwhile.")
