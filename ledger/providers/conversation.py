@@ -1,0 +1,120 @@
+"""A recorded session as the messages a provider takes: each call answered once, in order, the same bytes each time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ledger.calls import TERMINAL, Call
+from ledger.history import Entry, History, Said, Settled, Turn
+from ledger.providers.answer import SHOWN_BYTES, answer, answer_text
+from ledger.providers.cut import cut
+from ledger.providers.names import Ids
+from ledger.providers.port import Answered, WireFormat
+from ledger.providers.texts import NOTE
+from ledger.strictjson import JsonObject, canonical
+
+_ARGUMENTS = 1024  # bytes of a call's arguments in a note
+
+
+def conversation(history: History, wire: WireFormat, limit: int = SHOWN_BYTES) -> list[JsonObject]:
+    """
+    Return the whole conversation.
+
+    A call's answer is what the model read: its state when the next turn was recorded, or as it stands if there is
+    none. What became of it later is a note, behind the turn in which it was settled. `limit` bounds each result.
+    """
+    teller = Teller(wire, limit)
+    return [*teller.tell(history, history.entries), *teller.end()]
+
+
+def turn_messages(history: History, turn: Turn, wire: WireFormat, limit: int = SHOWN_BYTES) -> list[JsonObject]:
+    """Return a turn's assistant message and the answers to its calls, exactly as they stand in the conversation."""
+    teller = Teller(wire, limit)
+    teller.pass_over(history, turn)
+    return list(teller.tell(history, [turn]))
+
+
+def note_message(settled: Settled, wire: WireFormat, limit: int = SHOWN_BYTES) -> JsonObject:
+    """
+    Return what tells the model that a call which it read as open has ended.
+
+    A message of the user's role, marked as the ledger's own: results never enter the system role.
+    """
+    call = settled.call
+    arguments = cut(call.to_run, _ARGUMENTS)
+    told = {
+        "turn": call.turn,
+        "index": call.index,
+        "tool": call.tool,
+        "arguments": call.to_run if arguments is None else arguments.value,
+        "answer": answer(call, limit),
+    }
+    return wire.user(f"{NOTE} A call that you read as open has ended: {canonical(told).decode()}")
+
+
+class Teller:
+    """Tells the entries of one session in their order, and keeps what the later ones need of the earlier: the ids."""
+
+    def __init__(self, wire: WireFormat, limit: int = SHOWN_BYTES) -> None:
+        self._wire = wire
+        self._limit = limit
+        self._ids = Ids(wire.ids)
+        self._host = wire.host(self._ids)
+
+    def tell(self, history: History, entries: Iterable[Entry]) -> Iterator[JsonObject]:
+        """Yield the messages of the next entries of this history."""
+        for entry in entries:
+            match entry:
+                case Said():
+                    yield from self._host.push(entry.body)
+                case Settled():
+                    yield from self._host.flush()
+                    yield note_message(entry, self._wire, self._limit)
+                case Turn():
+                    yield from self._host.flush()
+                    answered = self._answered(history, entry)
+                    yield from self._wire.assistant(entry.body, answered)
+                    yield from self._wire.results(answered)
+
+    def end(self) -> list[JsonObject]:
+        """Return what is still owed at the end."""
+        return self._host.flush()
+
+    def pass_over(self, history: History, until: Turn) -> None:
+        """Take in the ids of all that stands before this turn, without telling it."""
+        for entry in history.entries:
+            if entry is until:
+                return
+            if isinstance(entry, Said):
+                self._host.note(entry.body)
+            elif isinstance(entry, Turn):
+                for intent in _intents(history, entry):
+                    self._ids.give(intent.provider_call_id, intent.call_id)
+
+    def _answered(self, history: History, turn: Turn) -> list[Answered]:
+        return [
+            Answered(intent, self._ids.give(intent.provider_call_id, intent.call_id), answer_text(read, self._limit))
+            for intent, read in zip(_intents(history, turn), answers(history, turn), strict=True)
+        ]
+
+
+def _intents(history: History, turn: Turn) -> list[Call]:
+    """Return the calls as the model asked them: a person's later version does not alter what it said."""
+    return [history.calls[slot[0]] for slot in turn.slots if slot]
+
+
+def answers(history: History, turn: Turn) -> list[Call]:
+    """Return for each call of a turn the call, as it stood then, whose answer the model read (or will read)."""
+    found = []
+    for slot in turn.slots:
+        if slot:
+            told = next((history.told[call_id] for call_id in slot if call_id in history.told), None)
+            found.append(honest(history, told or history.calls[slot[-1]]))
+    return found
+
+
+def honest(history: History, call: Call) -> Call:
+    """Return the call as it can be vouched for: one with unreadable events may have done more than its state says."""
+    if call.call_id in history.broken and call.state not in TERMINAL:
+        return call.changed(state="needs-review", reason="outcome-unknown")
+    return call

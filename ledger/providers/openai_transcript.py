@@ -1,0 +1,107 @@
+"""A host's own OpenAI transcript, completed: each call gets the one answer it has to have, at its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ledger.providers.answer import unrecorded
+from ledger.providers.names import IdRule
+from ledger.providers.openai_host import tool_message
+from ledger.providers.openai_parse import calls_of
+from ledger.providers.plain import view
+from ledger.providers.port import FindAnswers, ProposedCall
+from ledger.strictjson import JsonObject, canonical
+
+
+@dataclass(slots=True)
+class _Asking:
+    """An assistant message with calls: its place, the end of what may answer it, and who answers each call."""
+
+    place: int
+    end: int
+    calls: tuple[ProposedCall, ...]
+    answers: list[int | None]
+
+    @property
+    def whole(self) -> bool:
+        """Whether every call is answered, and nothing stands between it and its answers."""
+        return sorted(a for a in self.answers if a is not None) == [self.place + 1 + n for n in range(len(self.calls))]
+
+
+def complete(messages: Sequence[Any], find: FindAnswers, rule: IdRule) -> list[Any]:
+    """
+    Return the transcript with the missing tool messages.
+
+    What is there stays as it is, object for object; only an answer that stands too late is moved to its call, and a
+    call without an id that gets an answer gets an id too.
+    """
+    views = [view(message) for message in messages]
+    asking = _asking(views)
+    if all(each.whole for each in asking):
+        return list(messages)
+    recorded = find([each.calls for each in asking])
+    out: list[Any] = []
+    done = 0
+    for each, answers in zip(asking, recorded, strict=True):
+        if each.whole:
+            continue
+        out += messages[done : each.place]
+        out += _filled(messages, each, answers, rule)
+        answered = set(each.answers)
+        out += [messages[place] for place in range(each.place + 1, each.end) if place not in answered]
+        done = each.end
+    return out + list(messages[done:])
+
+
+def _asking(views: Sequence[JsonObject | None]) -> list[_Asking]:
+    found: list[_Asking] = []
+    for place, message in enumerate(views):
+        if message is not None and message.get("role") == "assistant" and message.get("tool_calls"):
+            if found:
+                found[-1].end = place
+            calls = calls_of(message)
+            found.append(_Asking(place, len(views), calls, [None] * len(calls)))
+    for each in found:
+        for place in range(each.place + 1, each.end):
+            message = views[place]
+            if message is not None and message.get("role") == "tool":
+                _assign(each, place, message.get("tool_call_id") or None)
+    return found
+
+
+def _assign(asking: _Asking, place: int, given: object) -> None:
+    """Take a tool message for the first unanswered call with its id (ids repeat, and both may be missing)."""
+    for number, call in enumerate(asking.calls):
+        if asking.answers[number] is None and (call.provider_call_id or None) == given:
+            asking.answers[number] = place
+            return
+
+
+def _filled(
+    messages: Sequence[Any], asking: _Asking, answers: Sequence[tuple[str, str]] | None, rule: IdRule
+) -> list[Any]:
+    """Return the assistant message and one answer for each of its calls, in their order."""
+    unknown = canonical(unrecorded()).decode()
+    ids: dict[int, str] = {}
+    found: list[Any] = []
+    for number, call in enumerate(asking.calls):
+        place = asking.answers[number]
+        if place is not None:
+            found.append(messages[place])
+            continue
+        call_id, text = answers[number] if answers else (f"message {asking.place}, call {number}", unknown)
+        if not call.provider_call_id:
+            ids[number] = rule.derived(call_id)
+        found.append(tool_message(call.provider_call_id or ids[number], text))
+    return [_with_ids(messages[asking.place], ids), *found]
+
+
+def _with_ids(message: Any, ids: dict[int, str]) -> Any:
+    if not ids:
+        return message
+    copy = view(message) or {}
+    calls = [view(call) or {} for call in copy["tool_calls"]]
+    copy["tool_calls"] = [call | {"id": ids[n]} if n in ids else call for n, call in enumerate(calls)]
+    return copy

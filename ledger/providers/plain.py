@@ -1,0 +1,49 @@
+"""What an SDK or a host hands over, as plain JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Final
+
+from ledger.strictjson import Json, JsonObject
+
+_DEEPEST: Final = 60
+
+
+def view(value: object) -> JsonObject | None:
+    """Return an SDK's object or a mapping as a dict (its own copy at the top level), or None if it is neither."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    dump = getattr(value, "model_dump", None)
+    if isinstance(value, type) or not callable(dump):
+        return None
+    try:
+        dumped = dump(warnings=False)  # pydantic's: what an SDK parsed loosely is no news
+    except TypeError:
+        dumped = dump()
+    return dict(dumped) if isinstance(dumped, Mapping) else None
+
+
+def plain(value: object, depth: int = 0) -> Json:
+    """Return a deep copy of anything as JSON: what has no JSON form, and what is nested too deep, becomes text."""
+    if value is None or isinstance(value, bool | str | int):
+        return value
+    if isinstance(value, float) and isfinite(value):
+        return value
+    if isinstance(value, Mapping) and depth < _DEEPEST:
+        return {str(key): plain(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple) and depth < _DEEPEST:
+        return [plain(item, depth + 1) for item in value]
+    return repr(value)[:200]
+
+
+def text_of(content: object) -> str | None:
+    """Return the text of a message's content, be it a text or a list of parts; None if there is none."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return None
+    texts = [part.get("text", part.get("refusal")) for part in content if isinstance(part, dict)]
+    found = [text for text in texts if isinstance(text, str)]
+    return "".join(found) if found else None

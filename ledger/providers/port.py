@@ -1,0 +1,111 @@
+"""The few things the ledger needs of a provider's wire format; each provider is one module behind this port."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+from ledger.calls import Call
+from ledger.catalog.definition import ToolVersion
+from ledger.events import MessageRecorded
+from ledger.events.session_bodies import TurnKind, TurnRecorded
+from ledger.providers.names import IdRule, Ids
+from ledger.strictjson import Json, JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposedCall:
+    """
+    One call as the provider's message holds it.
+
+    `name` is the provider's spelling (see `original_name`). `raw` is the exact text of the arguments where the
+    provider sent a text, `arguments` what the SDK gave instead (anything). The provider's id may repeat or be missing.
+    """
+
+    name: str
+    raw: str | None = None
+    arguments: Any = None
+    provider_call_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """
+    A model's answer, read from a provider's format.
+
+    `items` is JSON: everything that was not understood, verbatim, for the same provider only. `usage` are its token
+    counts. An `incomplete` reply was cut off or refused: it is recorded, and none of its calls is executed.
+    """
+
+    kind: TurnKind
+    provider: str
+    calls: tuple[ProposedCall, ...] = ()
+    text: str | None = None
+    response_id: str | None = None
+    stop_reason: str | None = None
+    items: Json = None
+    usage: Json = None
+    tool_choice: Json = None
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A call in a conversation: the intent as the model sent it, the id it has there, and the text that answers it."""
+
+    call: Call
+    id: str
+    text: str
+
+
+class HostMessages(Protocol):
+    """The host's own messages on their way into a conversation; some hold calls and results of their own."""
+
+    def note(self, body: MessageRecorded) -> None:
+        """Take in the ids that the message uses, and nothing else."""
+
+    def push(self, body: MessageRecorded) -> list[JsonObject]:
+        """
+        Return the next messages: this one, after answers for calls that stay without one.
+
+        As recorded if it is of this provider, else its role and its text. No result stays without its call.
+        """
+
+    def flush(self) -> list[JsonObject]:
+        """Return answers for the calls that stay without one."""
+
+
+FindAnswers: TypeAlias = Callable[[Sequence[Sequence[ProposedCall]]], Sequence[Sequence[tuple[str, str]] | None]]
+"""From the calls of each assistant message to (callId, answer) of each, or None where the ledger knows nothing."""
+
+
+class WireFormat(Protocol):
+    """One provider's messages, in and out. All that it returns is new, plain JSON: dicts, lists and scalars."""
+
+    name: str
+    ids: IdRule
+
+    def parse(self, reply: object) -> Reply:
+        """Read a model's answer; raises `UsageError` that names what was given and what is taken."""
+
+    def assistant(self, turn: TurnRecorded, answered: Sequence[Answered]) -> list[JsonObject]:
+        """Return the assistant message with its calls."""
+
+    def results(self, answered: Sequence[Answered]) -> list[JsonObject]:
+        """Return what answers the calls, in their order."""
+
+    def tools(self, versions: Sequence[ToolVersion]) -> list[JsonObject]:
+        """Return the tools as the provider's request takes them; raises `UsageError` where two get one name."""
+
+    def system(self, text: str) -> JsonObject:
+        """Return a system message."""
+
+    def user(self, text: str) -> JsonObject:
+        """Return a user message."""
+
+    def host(self, ids: Ids) -> HostMessages:
+        """Return the way in for the host's messages of one conversation."""
+
+    def complete(self, messages: Sequence[Any], find: FindAnswers) -> list[Any]:
+        """Return a host's transcript with the missing answers at their places; the rest stays as it is."""
