@@ -21,9 +21,8 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any, Final, NoReturn
 
-from ledger.errors import JsonRejected
 from ledger.strictjson.limits import TRUSTED, Json, digits_allowed
-from ledger.strictjson.plain import SCALARS, TEXT, NotPlainError, Rules, find_fault
+from ledger.strictjson.plain import SCALARS, TEXT, NotPlainError, Rules, fault_of
 
 _CONTAINERS: Final = frozenset({dict, list, tuple})
 _UNJOINED: Final = re.compile("([\ud800-\udbff])([\udc00-\udfff])")
@@ -61,12 +60,18 @@ def loads(data: bytes | str) -> Json:
 def to_text(value: Json) -> str:
     """Return the canonical form as text in which surrogates still stand as they are. Raises as `canonical` does."""
     try:
-        text = "".join(_write(value, 0))
+        text = write_plain(value)
         if type(value) not in SCALARS:
             _require_exact(value)
     except (ValueError, TypeError, RecursionError, NotPlainError):
-        raise _fault(value) from None
+        digits = digits_allowed(TRUSTED)
+        raise fault_of(value, Rules(max_depth=sys.maxsize, digits=digits, surrogates=True, tuples=True)) from None
     return text
+
+
+def write_plain(value: Json) -> str:
+    """Return the same for a value of plain types. Raises ValueError for NaN, RecursionError where the stack ends."""
+    return "".join(_write(value, 0))
 
 
 def to_bytes(text: str) -> bytes:
@@ -92,15 +97,6 @@ def _require_exact(value: Json) -> None:
             _require_exact(item)
         elif kind not in SCALARS:
             raise NotPlainError
-
-
-def _fault(value: Json) -> JsonRejected:
-    rules = Rules(max_depth=sys.maxsize, digits=digits_allowed(TRUSTED), surrogates=True, tuples=True)
-    try:
-        found = find_fault(value, rules)
-    except RecursionError:
-        return JsonRejected("too_deep", "The value is nested too deep to be written. Use a flatter one.")
-    return found or JsonRejected("not_json", "The value cannot be written as JSON. Did it change meanwhile?")
 
 
 def _escape(found: re.Match[str]) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ledger.errors import JsonRejected
 from ledger.strictjson import scan
-from ledger.strictjson.canonical import to_text
+from ledger.strictjson.canonical import write_plain
 from ledger.strictjson.limits import ARGUMENTS, Json, Limits, digits_allowed
-from ledger.strictjson.plain import Copier, NotPlainError, Rules, TooLargeError, find_fault
+from ledger.strictjson.plain import Copier, NotPlainError, Rules, TooLargeError, fault_of
 
 
 def check(value: object, limits: Limits = ARGUMENTS) -> Json:
@@ -22,14 +22,14 @@ def check(value: object, limits: Limits = ARGUMENTS) -> Json:
     """
     try:
         copy = Copier(limits, limits.max_bytes).copy(value, limits.max_depth)
-        text = to_text(copy)
+        text = write_plain(copy)
         size = len(text.encode())
     except TooLargeError:
         raise JsonRejected(
             "too_large", f"The value has more than {limits.max_bytes} bytes. Send less at a time.", pointer=""
         ) from None
-    except (NotPlainError, JsonRejected, UnicodeEncodeError):
-        raise _fault(value, limits) from None
+    except (NotPlainError, ValueError, RecursionError):
+        raise fault_of(value, Rules(limits.max_depth, digits_allowed(limits))) from None
     if size > limits.max_bytes:
         message = f"The value has {size} bytes; {limits.max_bytes} are allowed. Send less at a time."
         raise JsonRejected("too_large", message, pointer="")
@@ -37,8 +37,3 @@ def check(value: object, limits: Limits = ARGUMENTS) -> Json:
         message = f"The value has {count} values in it; {limits.max_items} are allowed. Send fewer at a time."
         raise JsonRejected("too_many_items", message, pointer="")
     return copy
-
-
-def _fault(value: object, limits: Limits) -> JsonRejected:
-    found = find_fault(value, Rules(max_depth=limits.max_depth, digits=digits_allowed(limits)))
-    return found or JsonRejected("not_json", "The value changed while it was read. Give it to nobody else meanwhile.")

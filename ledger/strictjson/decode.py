@@ -34,14 +34,14 @@ def decode(text: str | bytes, limits: Limits = ARGUMENTS) -> Json:
     if not isinstance(text, str):
         text = _from_bytes(text, limits)
     _check_text(text, limits)
-    if text.count("[") + text.count("{") > limits.max_depth and scan.depth(text) > limits.max_depth:
-        raise _too_deep(text, scan.too_deep_at(text, limits.max_depth), limits.max_depth)
+    if text.count("[") + text.count("{") > limits.max_depth:
+        _check_depth(text, limits.max_depth)
     if len(text) > limits.max_items and (count := scan.items(text)) > limits.max_items:
         raise JsonRejected(
             "too_many_items", f"The JSON has {count} values; {limits.max_items} are allowed. Send fewer at a time."
         )
     value = _parse(text, limits)
-    if ("\\ud" in text or "\\uD" in text) and (lone := scan.lone_surrogate_at(text)) is not None:
+    if "\\u" in text and (lone := scan.lone_surrogate_at(text)) is not None:
         raise _lone_surrogate(text, lone)
     return value
 
@@ -67,6 +67,12 @@ def _check_text(text: str, limits: Limits) -> None:
         raise _too_large(size, limits)
     if text.startswith("\ufeff"):
         raise at_offset("invalid_json", "the text begins with a byte order mark. Send it without.", text, 0)
+
+
+def _check_depth(text: str, limit: int) -> None:
+    if scan.depth(text) > limit and (offset := scan.too_deep_at(text, limit)) is not None:
+        message = f"more than {limit} arrays and objects are nested. Send a flatter value."
+        raise at_offset("too_deep", message, text, offset)
 
 
 class _Refused(Exception):
@@ -164,10 +170,4 @@ def _lone_surrogate(text: str, offset: int) -> JsonRejected:
 def _too_large(size: int, limits: Limits) -> JsonRejected:
     return JsonRejected(
         "too_large", f"The JSON text has {size} bytes; {limits.max_bytes} are allowed. Send less at a time."
-    )
-
-
-def _too_deep(text: str, offset: int, limit: int) -> JsonRejected:
-    return at_offset(
-        "too_deep", f"more than {limit} arrays and objects are nested. Send a flatter value.", text, offset
     )

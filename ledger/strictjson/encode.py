@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Final
 
-from ledger.strictjson.canonical import to_bytes, to_text
+from ledger.strictjson.canonical import to_bytes, to_text, write_plain
 from ledger.strictjson.encoded import Encoded, Encoding
 from ledger.strictjson.limits import RESULT, Json, Limits
 from ledger.strictjson.plain import Copier
@@ -39,7 +39,7 @@ def encode_result(value: object, limits: Limits = RESULT) -> Encoded:
     try:
         try:
             plain = Copier(limits, _WHOLE * limits.max_bytes).copy(value, limits.max_depth)
-            text = to_text(plain)
+            text = write_plain(plain)
         except Exception:  # noqa: BLE001 - not plain; or another thread changes it
             return _encode_odd(value, limits)
         data = to_bytes(text)

@@ -18,7 +18,7 @@ SCALARS: Final = frozenset({str, int, float, bool, NoneType})
 
 
 class NotPlainError(Exception):
-    """The value is not JSON as it stands; `find_fault` says where."""
+    """The value is not JSON as it stands; `fault_of` says where."""
 
 
 class TooLargeError(Exception):
@@ -84,7 +84,7 @@ class Copier:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What `find_fault` takes for a fault."""
+    """What `fault_of` takes for a fault."""
 
     max_depth: int
     digits: int
@@ -92,8 +92,18 @@ class Rules:
     tuples: bool = False  # allowed, as arrays
 
 
+def fault_of(value: Json, rules: Rules) -> JsonRejected:
+    """Return why a value was refused, with the pointer of its first fault in the order of the text."""
+    try:
+        found = find_fault(value, rules)
+    except RecursionError:
+        return JsonRejected("too_deep", "The value is nested too deep for the stack. Use a flatter one.", pointer="")
+    changed = "The value changed while it was read. Give it to nobody else meanwhile."
+    return found or JsonRejected("not_json", changed, pointer="")
+
+
 def find_fault(value: Json, rules: Rules, path: tuple[str | int, ...] = ()) -> JsonRejected | None:
-    """Return what is wrong with the value, with its pointer: the first fault in the order of the text; None if none."""
+    """Return the first fault, if there is one. Raises RecursionError where the stack ends before the limit."""
     kind = type(value)
     if kind is str:
         return None if rules.surrogates else _surrogate(value, path)

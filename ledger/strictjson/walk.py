@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Final, TypeAlias
 
-from ledger.errors import JsonRejected
-from ledger.strictjson.canonical import to_bytes, to_text
+from ledger.strictjson.canonical import to_bytes, write_plain
 from ledger.strictjson.encoded import Encoding, Kind
 from ledger.strictjson.leaves import write_float
 from ledger.strictjson.limits import Json, Limits, digits_allowed, first_too_long
@@ -128,8 +127,8 @@ class Walk:
 
     def _too_deep(self, value: object, at: str, name: str) -> str:
         try:
-            text = to_bytes(to_text(Copier(self.limits, self.room).copy(value, TEXT_DEPTH))).decode()
-        except (NotPlainError, TooLargeError, JsonRejected, RecursionError):
+            text = to_bytes(write_plain(Copier(self.limits, self.room).copy(value, TEXT_DEPTH))).decode()
+        except (NotPlainError, TooLargeError, ValueError, RecursionError):
             self.mark(at, "too-deep", name)
             return f"<{name}, nested too deep>"
         self.mark(at, "json", name)
