@@ -1,0 +1,26 @@
+"""Passwords leave no message: they are taken out of URLs and connection strings before anything is printed."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+HIDDEN: Final = "***"
+
+# Up to the LAST @ of the word: a password with an unescaped @ or / in it is a mistake, and the very message about that
+# mistake must not show its second half. Hiding a host too many is the lesser fault.
+_USERINFO: Final = re.compile(r"(?P<head>\b[A-Za-z][A-Za-z0-9+.-]*://[^\s:/@]*:)(?P<password>\S*)@")
+_SETTING: Final = re.compile(
+    r"(?P<head>\b(?:ssl)?(?:password|passwd|pwd|secret|token|api[_-]?key)\s?=\s?)(?P<value>'[^']*'|[^\s&;,]+)",
+    re.IGNORECASE,
+)
+
+
+def mask(text: str) -> str:
+    """Return a message without the passwords of its URLs (`user:***@host`) and settings (`password=***`)."""
+    return _SETTING.sub(rf"\g<head>{HIDDEN}", _USERINFO.sub(rf"\g<head>{HIDDEN}@", text))
+
+
+def mask_url(url: str) -> str:
+    """Return a database URL for people: the same without its password."""
+    return mask(url)

@@ -1,0 +1,154 @@
+"""
+The one door for printing: nothing else in the command line writes to a stream.
+
+Answers go to stdout, words to a person (notes, warnings, errors, progress) to stderr. With `--json` stdout gets exactly
+one object: `{"data": object}`, `{"data": [rows], "next": cursor or null}` or `{"error": {"code", "message", "hint"}}`.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, Final, Literal, TypeVar
+
+import click
+
+from ledger.cli import streams, table
+from ledger.cli.faults import Fault, fault_of
+from ledger.cli.masking import mask
+from ledger.cli.rows import Row, csv_lines, dumps, json_array
+from ledger.cli.text import Ink, Line, Part, paint, visible
+
+Format = Literal["table", "json", "jsonl", "csv"]
+FORMATS: Final[tuple[Format, ...]] = ("table", "json", "jsonl", "csv")
+
+_Item = TypeVar("_Item")
+
+
+class Output:
+    """Prints what a command found out: to a person, or with `json` to a program."""
+
+    def __init__(self, *, json: bool = False, color: bool = True) -> None:
+        self._json = json
+        self._color_out = streams.wants_color(sys.stdout, forbidden=not color)
+        self._color_err = streams.wants_color(sys.stderr, forbidden=not color)
+
+    def show(self, data: Mapping[str, Any], lines: Iterable[Line]) -> None:
+        """Print one thing: `data` in the envelope, or `lines` to a person (an unused generator costs nothing)."""
+        if self._json:
+            self.json({"data": data})
+        else:
+            self.lines(lines)
+
+    def lines(self, lines: Iterable[Line]) -> None:
+        """Print lines on stdout. With `--json` they would break the one object: use `show` or `note`."""
+        for line in lines:
+            streams.write(sys.stdout, paint(line, color=self._color_out) + "\n")
+
+    def json(self, value: Any) -> None:
+        """Print one bare JSON value on stdout: indented on a terminal, one line in a pipe."""
+        streams.write(sys.stdout, dumps(value, indent=2 if sys.stdout.isatty() else None) + "\n")
+
+    def rows(
+        self,
+        rows: Iterable[Row],
+        columns: Sequence[table.Column],
+        *,
+        format: Format | None = None,
+        next: str | None = None,
+        empty: str = "Nothing found.",
+        keep_formulas: bool = False,
+    ) -> None:
+        """
+        Print a list: every format carries the same rows, the table only their `columns`.
+
+        Rows may be a generator, they flow. `next` is the cursor of the following page, `empty` what a person reads when
+        there is no row. Raises click.UsageError for `--json` together with `--format`.
+        """
+        if self._json and format is not None:
+            raise click.UsageError("--json and --format exclude each other.", click.get_current_context(silent=True))
+        if self._json:
+            self._envelope(rows, next)
+            return
+        match format:
+            case "json":
+                self._pieces(chain(json_array(rows), ["\n"]))
+            case "jsonl":
+                self._pieces((dumps(row) + "\n" for row in rows), flush=True)
+            case "csv":
+                names = [column.key for column in columns]
+                flat = sys.stdout.isatty()
+                self._pieces(csv_lines(rows, names, keep_formulas=keep_formulas, one_line=flat))
+            case _:
+                self._table(rows, columns, empty)
+        if next is not None:
+            self.note(f"There are more: go on with --after {next}")
+
+    def note(self, *parts: Part) -> None:
+        """Say one line to a person, on stderr, after all that was printed so far. Passwords in it are masked."""
+        streams.flush(sys.stdout)
+        self._say(parts)
+
+    def warn(self, *parts: Part) -> None:
+        """Say one line of warning, on stderr."""
+        self.note(Ink("Warning: ", "warn"), *parts)
+
+    def fail(self, fault: Fault) -> None:
+        """Tell a failure: the error object on stdout with `--json`, else words on stderr."""
+        if self._json:
+            self.json({"error": fault.to_wire()})
+            return
+        self._say((Ink("Error: ", "bad"), fault.message, Ink(f" ({fault.code})", "dim")))
+        if fault.usage:
+            self._say((fault.usage,))
+        if fault.hint:
+            self._say((fault.hint,))
+
+    def progress(self, items: Iterable[_Item], what: str, total: int) -> Iterator[_Item]:
+        """Yield the items, and on a terminal keep one line on stderr that says how far it got."""
+        if not sys.stderr.isatty():
+            yield from items
+            return
+        said = None
+        try:
+            for done, item in enumerate(items):
+                percent = f"{100 * done // max(total, 1)} %"
+                if percent != said:
+                    said = percent
+                    streams.say(f"\r{visible(what)} {percent}")
+                yield item
+        finally:
+            streams.say("\r\x1b[K")
+
+    def _table(self, rows: Iterable[Row], columns: Sequence[table.Column], empty: str) -> None:
+        room = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        line: Line | None = None
+        for line in table.lines(rows, columns, table.Paper(room, sys.stdout.encoding)):
+            self.lines([line])
+        if line is None:
+            self.note(empty)
+
+    def _envelope(self, rows: Iterable[Row], next: str | None) -> None:
+        """Write the list's envelope while the rows flow; a failure in the middle still leaves one whole object."""
+        opening, between = '{"data": [', ",\n " if sys.stdout.isatty() else ", "
+        try:
+            for row in rows:
+                streams.write(sys.stdout, opening + dumps(row))
+                opening = between
+        except Exception as error:
+            if opening != between or isinstance(error, streams.OutputFailed):
+                raise
+            fault = fault_of(error)
+            streams.write(sys.stdout, f'], "next": null, "error": {dumps(fault.to_wire())}}}\n')
+            raise click.exceptions.Exit(fault.exit_code) from error
+        streams.write(sys.stdout, f'{"" if opening == between else opening}], "next": {dumps(next)}}}\n')
+
+    def _pieces(self, pieces: Iterable[str], *, flush: bool = False) -> None:
+        for piece in pieces:
+            streams.write(sys.stdout, piece, flush=flush)
+
+    def _say(self, parts: tuple[Part, ...]) -> None:
+        masked = tuple(Ink(mask(part.text), part.tone) if isinstance(part, Ink) else mask(part) for part in parts)
+        streams.say(paint(masked, color=self._color_err) + "\n")

@@ -1,0 +1,138 @@
+"""Rows as a table a person enjoys reading: aligned by what the eye sees, cut to the terminal, never cut in a pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from json import dumps
+from typing import Any, Final, Literal
+
+from ledger.cli.rows import Row
+from ledger.cli.text import Ink, Line, Part, Tone, cut, encodable, visible, width
+
+GAP: Final = "  "
+WINDOW: Final = 500
+"""Rows that are looked at to find the columns' widths; those after them flow on, so a long table needs no memory."""
+
+_LEAST: Final = 8
+
+
+def plain(value: Any) -> str:
+    """Return a JSON value as a person writes it: `-` for nothing, text without quotes, `yes` and `no`."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value if isinstance(value, str) else dumps(value, ensure_ascii=False)
+
+
+def tail(value: Any) -> str:
+    """Return the last 8 characters of an id: the random end of a UUIDv7, and enough to name a call by."""
+    return plain(value)[-8:]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """
+    One column of a table.
+
+    `key` is the row's wire name, `title` the header (default: the key in capitals), `show` turns the value into text,
+    `keep` says which end of a text stays when the terminal is too narrow ("all" = never cut), `tone` colours a value.
+    """
+
+    key: str
+    title: str | None = None
+    show: Callable[[Any], str] = plain
+    keep: Literal["start", "end", "all"] = "start"
+    tone: Callable[[Any], Tone | None] | None = None
+
+    @property
+    def heading(self) -> str:
+        """Return the header's text: `callId` reads `CALL ID`."""
+        if self.title is not None:
+            return self.title
+        return "".join(f" {char}" if char.isupper() else char for char in self.key).upper()
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """What the table is written on: columns of the terminal (None = a pipe: never cut) and its encoding."""
+
+    room: int | None
+    encoding: str
+
+    @property
+    def ellipsis(self) -> str:
+        """Return the mark of a cut, in what the encoding has."""
+        return "…" if encodable("…", self.encoding) == "…" else "..."
+
+    def cell(self, text: str) -> str:
+        """Return a text exactly as it will appear, escapes and all."""
+        return encodable(visible(text), self.encoding)
+
+
+def lines(rows: Iterable[Row], columns: Sequence[Column], paper: Paper) -> Iterator[Line]:
+    """Yield the header and then a line a row; nothing at all if there is no row."""
+    rows = iter(rows)
+    window = list(islice(rows, WINDOW))
+    if not window:
+        return
+    looked = [_cells(row, columns, paper) for row in window]
+    heads = [paper.cell(column.heading) for column in columns]
+    widths = [max(map(width, seen)) for seen in zip(heads, *looked, strict=True)]
+    if paper.room is not None:
+        widths = _fitted(widths, columns, heads, paper.room)
+    right = [all(_is_number(row.get(column.key)) for row in window) for column in columns]
+    yield _line([Ink(head, "strong") for head in heads], widths, right)
+    for row, cells in chain(
+        zip(window, looked, strict=True), ((later, _cells(later, columns, paper)) for later in rows)
+    ):
+        shown = [
+            text if paper.room is None or column.keep == "all" else cut(text, room, paper.ellipsis, keep=column.keep)
+            for text, column, room in zip(cells, columns, widths, strict=True)
+        ]
+        yield _line([_inked(text, row, column) for text, column in zip(shown, columns, strict=True)], widths, right)
+
+
+def _cells(row: Row, columns: Sequence[Column], paper: Paper) -> list[str]:
+    return [paper.cell(column.show(row.get(column.key))) for column in columns]
+
+
+def _inked(text: str, row: Row, column: Column) -> Ink:
+    value = row.get(column.key)
+    if value is None:
+        return Ink(text, "dim")
+    return Ink(text, column.tone(value) if column.tone else None)
+
+
+def _is_number(value: object) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _fitted(widths: list[int], columns: Sequence[Column], heads: Sequence[str], room: int) -> list[int]:
+    """Take room from the widest column that may be cut, a column at a time, until the table fits or nothing is left."""
+    least = [
+        have if column.keep == "all" else min(have, max(width(head), _LEAST))
+        for have, column, head in zip(widths, columns, heads, strict=True)
+    ]
+    fitted = [max(low, min(have, room)) for have, low in zip(widths, least, strict=True)]
+    over = sum(fitted) + len(GAP) * (len(fitted) - 1) - room
+    for _ in range(over):
+        spare, widest = max(
+            (have - low and have, -at) for at, (have, low) in enumerate(zip(fitted, least, strict=True))
+        )
+        if not spare:
+            break
+        fitted[-widest] -= 1
+    return fitted
+
+
+def _line(cells: Sequence[Ink], widths: Sequence[int], right: Sequence[bool]) -> tuple[Part, ...]:
+    parts: list[Part] = []
+    for at, (cell, room, is_right) in enumerate(zip(cells, widths, right, strict=True)):
+        padding = " " * (room - width(cell.text))
+        last = at == len(cells) - 1
+        parts += [padding, cell] if is_right else [cell, "" if last else padding]
+        parts += [] if last else [GAP]
+    return tuple(parts)

@@ -1,0 +1,125 @@
+"""Rows as a table."""
+
+from collections.abc import Iterator, Sequence
+from itertools import count, islice
+
+import pytest
+
+from ledger.cli.rows import Row
+from ledger.cli.table import WINDOW, Column, Paper, lines, plain, tail
+from ledger.cli.text import paint, width
+
+PIPE = Paper(None, "utf-8")
+
+
+def printed(rows: Sequence[Row], columns: list[Column], paper: Paper = PIPE, *, color: bool = False) -> list[str]:
+    return [paint(line, color=color) for line in lines(rows, columns, paper)]
+
+
+def test_columns_are_aligned_as_the_eye_sees_them() -> None:
+    """Texts stand left, numbers right, wide characters count two, and no line ends in blanks."""
+    rows: list[Row] = [
+        {"tool": "send_email", "n": 7, "note": "中文"},
+        {"tool": "f", "n": None, "note": None},
+        {"tool": "e\u0301", "n": 1234, "note": "x"},
+    ]
+    assert printed(rows, [Column(key="tool"), Column(key="n"), Column(key="note")]) == [
+        "TOOL           N  NOTE",
+        "send_email     7  中文",
+        "f              -  -",
+        "e\u0301           1234  x",
+    ]
+
+
+def test_a_last_column_of_numbers_stands_right() -> None:
+    """The last column is filled only where it is aligned to the right."""
+    assert printed([{"a": "x", "count": 5}], [Column(key="a"), Column(key="count")]) == ["A  COUNT", "x      5"]
+
+
+def test_headings_are_words() -> None:
+    """A wire name becomes words in capitals, unless a title is given."""
+    assert [Column(key="callId").heading, Column(key="x", title="Age").heading] == ["CALL ID", "Age"]
+
+
+def test_no_rows_no_lines() -> None:
+    """An empty table has not even a header."""
+    assert printed([], [Column(key="a")]) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "-"),
+        (True, "yes"),
+        (False, "no"),
+        (1.0, "1.0"),
+        ("x", "x"),
+        (["é", None], '["é", null]'),
+        (2**70, str(2**70)),
+    ],
+)
+def test_values_are_plain(value: object, text: str) -> None:
+    """A value is shown as a person writes it."""
+    assert plain(value) == text
+
+
+def test_ids_show_their_tail() -> None:
+    """The random end of an id is shown, without a mark: it can be copied and given as a reference."""
+    assert tail("01970000-0000-7000-8000-0123456789ab") == "456789ab"
+
+
+def test_a_table_fits_the_terminal() -> None:
+    """Long cells are cut at the end their column names, ids are not, and the heading stays."""
+    rows: list[Row] = [{"id": "0123456789", "path": "/a/very/long/path/to/file.txt", "text": "word " * 20}]
+    columns = [Column(key="id", keep="all"), Column(key="path", keep="end"), Column(key="text")]
+    shown = printed(rows, columns, Paper(50, "utf-8"))
+    assert shown == [
+        "ID          PATH                TEXT",
+        "0123456789  …/path/to/file.txt  word word word wo…",
+    ]
+    assert width(shown[1]) == 50
+
+
+def test_a_terminal_too_narrow_still_gets_everything_that_is_never_cut() -> None:
+    """Where nothing more can be cut, the table is wider than the terminal."""
+    rows: list[Row] = [{"id": "0123456789", "text": "0123456789"}]
+    columns = [Column(key="id", keep="all"), Column(key="text")]
+    assert printed(rows, columns, Paper(5, "utf-8"))[1] == "0123456789  0123456…"
+
+
+def test_a_pipe_is_never_cut() -> None:
+    """Without a terminal every character arrives."""
+    assert printed([{"a": "x" * 5_000}], [Column(key="a")])[1] == "x" * 5_000
+
+
+def test_rows_after_the_window_flow_on() -> None:
+    """Widths come from the first rows; a table of any length is written as it is read."""
+
+    def endless() -> Iterator[dict[str, object]]:
+        for number in count(1):
+            yield {"a": "x" if number <= WINDOW else "longer than before", "b": "y"}
+
+    columns = [Column(key="a"), Column(key="b")]
+    piped = list(islice(lines(endless(), columns, PIPE), WINDOW + 2))
+    assert [paint(line, color=False) for line in piped[WINDOW:]] == ["x  y", "longer than before  y"]
+    shown = list(islice(lines(endless(), columns, Paper(80, "utf-8")), WINDOW + 2))
+    assert [paint(line, color=False) for line in shown[WINDOW:]] == ["x  y", "…  y"]
+
+
+def test_poor_encodings_are_measured_as_they_are_written() -> None:
+    """On cp1252 and ASCII the columns still stand, and the mark of a cut is one they have."""
+    rows: list[Row] = [{"a": "中", "b": 1}, {"a": "é", "b": 2}]
+    columns = [Column(key="a"), Column(key="b")]
+    assert printed(rows, columns, Paper(None, "cp1252")) == ["A       B", "\\u4e2d  1", "é       2"]
+    assert Paper(None, "ascii").ellipsis == "..."
+    assert Paper(None, "cp1252").ellipsis == "…"
+
+
+def test_tones_show_on_a_terminal() -> None:
+    """The header is strong, a column colours its values, nothing is dim."""
+    columns = [Column(key="state", tone=lambda state: "bad" if state == "failed" else None), Column(key="n")]
+    assert printed([{"state": "failed", "n": None}, {"state": "ok", "n": 1}], columns, color=True) == [
+        "\x1b[1mSTATE\x1b[0m   \x1b[1mN\x1b[0m",
+        "\x1b[31mfailed\x1b[0m  \x1b[2m-\x1b[0m",
+        "ok      1",
+    ]
