@@ -10,17 +10,22 @@ Reconcile functions return: Happened, DidNotHappen or CantTell
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from ledger.errors import restore
 
-class ToolAnswer(Exception):  # noqa: N818 - a tool's answer is not an error of the ledger
+
+class ToolAnswer(Exception):
     """What a tool says by raising; `code` is for programs, `message` is safe to show to the model."""
 
     def __init__(self, message: str, *, code: str) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
+
+    def __reduce__(self) -> tuple[Any, ...]:  # a tool may raise it in a process pool
+        return restore, (type(self), self.args, self.__dict__)
 
 
 class NotFound(ToolAnswer):
@@ -137,7 +142,7 @@ class DidNotHappen:
 class CantTell:
     """Nobody can say; the call goes to a person with this evidence."""
 
-    evidence: Any = field(default=None)
+    evidence: Any = None
 
 
 Reconciled: TypeAlias = Happened | DidNotHappen | CantTell

@@ -30,7 +30,21 @@ Every exception the ledger raises to its host; each says in words what to do nex
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar, TypeVar
+
+E = TypeVar("E", bound=BaseException)
+
+
+def restore(cls: type[E], args: tuple[Any, ...], fields: dict[str, Any]) -> E:
+    """
+    Build an exception again from what `__reduce__` gave; the way back of pickle and copy.
+
+    Python would call the class with `args`, which no class with fields of its own takes: in a process pool such an
+    exception breaks the pool instead of reaching its caller.
+    """
+    error = cls.__new__(cls, *args)
+    error.__dict__.update(fields)
+    return error
 
 
 class LedgerError(Exception):
@@ -51,6 +65,9 @@ class LedgerError(Exception):
     def __str__(self) -> str:
         return f"{self.message} {self.hint}" if self.hint else self.message
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore, (type(self), self.args, self.__dict__)
+
 
 class JsonRejected(LedgerError):
     """
@@ -60,7 +77,7 @@ class JsonRejected(LedgerError):
     checked instead of a text.
     """
 
-    def __init__(  # noqa: PLR0913 - a position has three parts; they are fields, not options
+    def __init__(
         self,
         code: str,
         message: str,
@@ -205,15 +222,21 @@ class ReadOnlySession(LedgerError):
 
 
 class IllegalTransition(LedgerError):
-    """This event cannot follow that state; nothing was recorded."""
+    """
+    This event cannot follow that state; nothing was recorded.
+
+    `event` is its name, `why` what forbids it where the state alone does not.
+    """
 
     default_code = "illegal_transition"
 
-    def __init__(self, event: str, state: str, call_id: str | None = None) -> None:
-        super().__init__(f"{event} cannot follow {state}" + (f" (call {call_id})" if call_id else ""))
+    def __init__(self, event: str, state: str, call_id: str | None = None, why: str | None = None) -> None:
+        place = f" (call {call_id})" if call_id else ""
+        super().__init__(f"{event} cannot follow {state}{place}" + (f": {why}" if why else ""))
         self.event = event
         self.state = state
         self.call_id = call_id
+        self.why = why
 
 
 class VerdictRefused(LedgerError):

@@ -24,6 +24,7 @@ class Uuid7:
         self._lock = threading.Lock()
 
     def __call__(self) -> str:
+        """Return the next id."""
         noise = int.from_bytes(self._entropy(8), "big")
         with self._lock:
             fresh = self._now_ms() << 12
@@ -57,4 +58,9 @@ class Clock:
 
 def iso(moment: datetime) -> str:
     """Return a moment as ISO 8601 UTC with microseconds and a Z: texts that sort as the moments do."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
+
+
+def parse_iso(text: str) -> datetime:
+    """Return the moment of a text made by `iso`."""
+    return datetime.fromisoformat(text)

@@ -3,6 +3,7 @@
 from ledger.calls.call import Approval, Call, State
 from ledger.calls.evolve import evolve, fold
 from ledger.calls.follows import FOLLOWS, TERMINAL, WAITING
+from ledger.calls.guards import refusal
 from ledger.calls.row import CallRow, call_row
 
 __all__ = [
@@ -16,4 +17,5 @@ __all__ = [
     "call_row",
     "evolve",
     "fold",
+    "refusal",
 ]

@@ -54,7 +54,8 @@ class Call:
     Where one tool call stands; built by `evolve` only.
 
     `arguments` is the intent as parsed (None: unparsable), `executed` the arguments that ran or will run where they
-    differ (defaults applied, upcast). `attempt` counts starts. `token` is the lease token of the last start.
+    differ (defaults applied, upcast). `attempt` counts starts. `token` is the lease token of the last start. `late` is
+    the last outcome that came after the flag and after the last verdict to run it.
     """
 
     call_id: str = ""
@@ -80,6 +81,7 @@ class Call:
     effect: Effect = "external"
     recovery: RecoveryPolicy = "review"
     supports_idempotency: bool = False
+    reconciles: bool = False
     host_key: str | None = None
     repair_of: str | None = None
     repairs: int = 0
@@ -95,6 +97,7 @@ class Call:
     worker: str | None = None
     token: int = 0
     attempt_failed: bool = False  # the last attempt surely did nothing
+    in_doubt: bool = False  # an attempt before the last one, or somewhere else, may have had its effect
     # the end
     gate: Gate | None = None
     code: str | None = None
@@ -140,15 +143,42 @@ class Call:
         """Whether running it may change the world."""
         return self.effect != "read"
 
-    def changed(self, **changes: Any) -> Call:
-        """Return a copy with these fields changed; raises `TypeError` for a name that is no field."""
-        if not changes.keys() <= self.__dict__.keys():
-            raise TypeError(f"not fields of a call: {sorted(changes.keys() - self.__dict__.keys())}")
-        copy = object.__new__(Call)
-        copy.__dict__.update(self.__dict__, **changes)
-        return copy
+    @property
+    def repeatable(self) -> bool:
+        """Whether it may be started again by itself: a read, or a tool whose author declared `recovery: retry`."""
+        return self.effect == "read" or self.recovery == "retry"
+
+    @property
+    def ran_elsewhere(self) -> bool:
+        """Whether this ledger never starts it: imported from somewhere, or executed by the provider."""
+        return self.imported or self.executor == "provider"
 
     @property
     def never_ran(self) -> bool:
-        """Whether the call surely had no effect: it never started, or it is an end that asserts so."""
-        return self.attempt == 0
+        """
+        Whether the call surely had no effect: it never started, or every start surely did nothing.
+
+        An attempt surely did nothing if the tool was unavailable, if it was stopped before the tool began, or if a
+        person found so.
+        """
+        return not self.in_doubt and (self.attempt == 0 or self.attempt_failed or self.not_started)
+
+    @property
+    def contradicted(self) -> bool:
+        """
+        Whether an outcome arrived after somebody had decided that the call shall run (again).
+
+        It is not started then but flagged once more, with that outcome as the evidence.
+        """
+        return self.state == "authorized" and self.late is not None
+
+    def changed(self, **changes: Any) -> Call:
+        """Return a copy with these fields changed; raises `TypeError` for a name that is no field."""
+        copy = object.__new__(Call)
+        fields = copy.__dict__
+        fields.update(self.__dict__)
+        size = len(fields)
+        fields.update(changes)
+        if len(fields) != size:
+            raise TypeError(f"not fields of a call: {sorted(changes.keys() - self.__dict__.keys())}")
+        return copy

@@ -19,7 +19,7 @@ from ledger.events.call_bodies import (
     CallValidated,
 )
 from ledger.events.envelope import Event
-from ledger.events.names import BODIES, Body, CallBody, SessionBody, type_of
+from ledger.events.names import BODIES, CALL_BODIES, Body, CallBody, SessionBody, type_of
 from ledger.events.session_bodies import (
     BatchPlanned,
     LedgerPruned,
@@ -34,10 +34,11 @@ from ledger.events.session_bodies import (
     TurnRecorded,
     Unreadable,
 )
-from ledger.events.wire import Draft, encode, read_event
+from ledger.events.wire import Draft, Row, chain, encode, event_to_wire, read_event
 
 __all__ = [
     "BODIES",
+    "CALL_BODIES",
     "BatchPlanned",
     "Body",
     "CallApprovalRequested",
@@ -61,6 +62,7 @@ __all__ = [
     "Event",
     "LedgerPruned",
     "MessageRecorded",
+    "Row",
     "SessionBody",
     "SessionClaimed",
     "SessionClosed",
@@ -71,7 +73,9 @@ __all__ = [
     "ToolVersionPublished",
     "TurnRecorded",
     "Unreadable",
+    "chain",
     "encode",
+    "event_to_wire",
     "read_event",
     "type_of",
 ]

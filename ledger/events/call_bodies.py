@@ -29,8 +29,9 @@ class CallProposed:
     """
     The model asked for this. The intent is never altered: `raw_arguments` is the exact text it sent.
 
-    `stage`, `effect`, `recovery` and `supports_idempotency` are the tool's as they were then. `idempotency_key` is
-    the host's own; `repair_of` links a goal's rejected proposals, `repairs` counts them.
+    `stage`, `effect`, `recovery`, `supports_idempotency` and `reconciles` (it declares a reconcile function) are the
+    tool's as they were then. `idempotency_key` is the host's own; `repair_of` links a goal's rejected proposals,
+    `repairs` counts them. `imported` calls and those of the executor `provider` ran elsewhere.
     """
 
     raw_arguments: str | None = None
@@ -43,6 +44,7 @@ class CallProposed:
     effect: Effect = "external"
     recovery: RecoveryPolicy = "review"
     supports_idempotency: bool = False
+    reconciles: bool = False
     idempotency_key: str | None = None
     repair_of: str | None = None
     repairs: int = 0
@@ -220,7 +222,11 @@ class CallReviewed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallUpcast:
-    """The recorded arguments were carried to a newer schema version by a proved pure-format upcast."""
+    """
+    The recorded arguments were carried to a newer schema version by a proved pure-format upcast.
+
+    `keeps_approval`: the upcast is `iso` and its file says that an approval of the old form holds for the new one.
+    """
 
     from_version: int
     to_version: int
@@ -230,6 +236,7 @@ class CallUpcast:
     validator: str
     arguments: Json
     round_trip: bool = True
+    keeps_approval: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

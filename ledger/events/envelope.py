@@ -14,7 +14,8 @@ class Event:
 
     `event_id` is made by the writer: a retried append of the same event is recognised. `sequence` is 0 until the store
     gave it. `schema_version` is null on a call event only for a tool nobody knows. `recorded_at` is ISO 8601 UTC with
-    microseconds. `format` is the version of this body's own form.
+    microseconds. `format` is the version of the body's own form as it is here: the current one, put in by `encode` and
+    `read_event` (a record keeps the form that it was written in).
     """
 
     session_id: str

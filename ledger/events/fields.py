@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from operator import attrgetter
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
-_PLAIN = (str, bool, int, float)
+_PLAIN: Final = (str, bool, int, float)
 
 
 class WireError(ValueError):
@@ -31,7 +31,22 @@ class Field:
 
     @property
     def required(self) -> bool:
+        """Whether the field has no default."""
         return self.default is dataclasses.MISSING
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What reading and writing one class needs, worked out once: a session is thousands of events."""
+
+    by_key: Mapping[str, Field]
+    required: frozenset[str]
+    keys: tuple[str, ...]
+    defaults: tuple[Any, ...]
+    values: Callable[[Any], tuple[Any, ...]]
+
+
+_PLANS: Final[dict[type, Plan]] = {}
 
 
 def camel(name: str) -> str:
@@ -40,7 +55,6 @@ def camel(name: str) -> str:
     return head + "".join(part.capitalize() for part in rest)
 
 
-@cache
 def fields_of(cls: type) -> tuple[Field, ...]:
     """Return the wire fields of a body class, in the order of the class."""
     hints = get_type_hints(cls)
@@ -50,7 +64,7 @@ def fields_of(cls: type) -> tuple[Field, ...]:
 def _field(field: dataclasses.Field[Any], hint: Any) -> Field:
     options = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     nullable = NoneType in options
-    (core,) = [option for option in options if option is not NoneType]
+    (core,) = (option for option in options if option is not NoneType)
     kinds: tuple[type, ...] = ()
     choices: frozenset[str] = frozenset()
     items: type | None = None
@@ -70,14 +84,43 @@ def _field(field: dataclasses.Field[Any], hint: Any) -> Field:
     return Field(field.name, camel(field.name), field.default, kinds, choices, nullable or not kinds, items)
 
 
+def plan_of(cls: type) -> Plan:
+    """Return the plan of a body class."""
+    return _PLANS.get(cls) or _planned(cls)
+
+
+def _planned(cls: type) -> Plan:
+    fields = fields_of(cls)
+    _PLANS[cls] = plan = Plan(
+        by_key={field.key: field for field in fields},
+        required=frozenset(field.key for field in fields if field.required),
+        keys=tuple(field.key for field in fields),
+        defaults=tuple(field.default for field in fields),
+        values=values_of([field.name for field in fields]),
+    )
+    return plan
+
+
+def values_of(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
+    """Return a function that reads these attributes of an object as a tuple."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    read = attrgetter(*names)  # of one name it gives the bare value
+    return lambda body: (read(body),)
+
+
 def to_wire(body: Any) -> dict[str, Any]:
-    """Return the body as a JSON object; what equals the class default is left out."""
-    wire = {}
-    for field in fields_of(type(body)):
-        value = getattr(body, field.name)
-        if value is not field.default:
-            wire[field.key] = value
-    return wire
+    """
+    Return the body as a JSON object; what equals the class default is left out.
+
+    Equal as JSON is: 1, 1.0 and true differ. So one body has one form, however its values came to be.
+    """
+    plan = plan_of(type(body))
+    return {
+        key: value
+        for key, default, value in zip(plan.keys, plan.defaults, plan.values(body), strict=True)
+        if value is not default and (value != default or type(value) is not type(default))
+    }
 
 
 def from_wire(cls: type[T], wire: Mapping[str, Any]) -> T:
@@ -86,25 +129,24 @@ def from_wire(cls: type[T], wire: Mapping[str, Any]) -> T:
 
     Raises `WireError` naming the key where a required one is missing or a value has another type.
     """
-    values: dict[str, Any] = {}
-    for field in fields_of(cls):
-        if field.key in wire:
-            values[field.name] = _value(field, wire[field.key])
-        elif field.required:
-            raise WireError(f"{field.key} is missing")
+    plan = plan_of(cls)
+    by_key = plan.by_key
+    values = {by_key[key].name: _value(by_key[key], value) for key, value in wire.items() if key in by_key}
+    if not plan.required <= wire.keys():
+        raise WireError(f"{min(plan.required - wire.keys())} is missing")
     return cls(**values)
 
 
 def _value(field: Field, value: Any) -> Any:
-    if value is None and field.nullable:
-        return None
-    if field.kinds:
-        if not isinstance(value, field.kinds) or (isinstance(value, bool) and bool not in field.kinds):
-            raise WireError(f"{field.key} has the type {type(value).__name__}")
-        if field.choices and value not in field.choices:
-            raise WireError(f"{field.key} has the unknown value {value[:40]!r}")
-    if list in field.kinds:
-        if field.items is not None and not all(isinstance(item, field.items) for item in value):
-            raise WireError(f"{field.key} has an item of another type")
-        return tuple(value)
-    return value
+    kinds = field.kinds
+    if not kinds or (value is None and field.nullable):
+        return value
+    if type(value) not in kinds:  # exactly: true is no number
+        raise WireError(f"{field.key} has the type {type(value).__name__}")
+    if field.choices and value not in field.choices:
+        raise WireError(f"{field.key} has the unknown value {value[:40]!r}")
+    if list not in kinds:
+        return value
+    if field.items is not None and not all(type(item) is field.items for item in value):
+        raise WireError(f"{field.key} has an item of another type")
+    return tuple(value)

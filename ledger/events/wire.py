@@ -2,42 +2,72 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from ledger.events.envelope import Event
-from ledger.events.fields import WireError, from_wire, to_wire
+from ledger.events.fields import WireError, camel, from_wire, to_wire, values_of
 from ledger.events.names import BODIES, type_of
-from ledger.events.session_bodies import JsonObject, Unreadable
+from ledger.events.session_bodies import Json, JsonObject, Unreadable
 from ledger.strictjson import canonical, loads
 
 Upgrade: TypeAlias = Callable[[JsonObject], JsonObject]
 
 FORMATS: Final[dict[str, int]] = {}
-"""Types whose body form has moved on from 1: the current format."""
+"""
+Types whose body form has moved on from 1: the current format.
+
+What an older release would misread is a new format: a new value of a closed set, another meaning, a key that must not
+be passed over. One more key that may be (its absence reads as the class default) is none.
+"""
 
 UPGRADES: Final[dict[tuple[str, int], Upgrade]] = {}
 """(type, format) -> the function that carries such a body to format + 1. Never removed."""
 
-_BEFORE: Final = (
-    ("actor", "actor"),
-    ("attempt", "attempt"),
-    ("callId", "call_id"),
-    ("causationId", "causation_id"),
-    ("eventId", "event_id"),
-    ("format", "format"),
-    ("index", "index"),
-    ("onBehalfOf", "on_behalf_of"),
-    ("principal", "principal"),
-    ("recordedAt", "recorded_at"),
-    ("revision", "revision"),
-    ("schemaDigest", "schema_digest"),
-    ("schemaVersion", "schema_version"),
+_TEXTS: Final = (
+    *("actor", "call_id", "causation_id", "event_id", "on_behalf_of", "principal", "recorded_at"),
+    *("schema_digest", "session_id", "tenant", "tool"),
 )
-_AFTER: Final = (("sessionId", "session_id"), ("tenant", "tenant"), ("tool", "tool"), ("turn", "turn"))
-_NAMES: Final = dict(_BEFORE + _AFTER) | {"sequence": "sequence"}
+_NUMBERS: Final = ("attempt", "index", "revision", "schema_version", "turn")
+_WRITTEN: Final = (*_TEXTS, *_NUMBERS)
+_KEYS: Final = tuple(map(camel, _WRITTEN))
+_VALUES: Final = values_of([*_WRITTEN])
+_ENVELOPE: Final = {camel(name): (name, str) for name in _TEXTS} | {
+    camel(name): (name, int) for name in (*_NUMBERS, "format", "sequence")
+}
+_AFTER_SEQUENCE: Final = b',"sessionId":'
+_FAULTS: Final = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
+
+
+class Row(Protocol):
+    """The columns that stand beside a record: copies, read only where the record itself cannot be."""
+
+    @property
+    def session_id(self) -> str:
+        """The stream it is in."""
+
+    @property
+    def sequence(self) -> int:
+        """Its place there, from 1."""
+
+    @property
+    def event_id(self) -> str:
+        """Made by its writer."""
+
+    @property
+    def type(self) -> str:
+        """Its name."""
+
+    @property
+    def call_id(self) -> str | None:
+        """Its call, if it is of one."""
+
+    @property
+    def tool(self) -> str | None:
+        """That call's tool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,20 +88,25 @@ class Draft:
         return b'%b,"sequence":%d,%b' % (self.head, sequence, self.tail)
 
 
-def encode(event: Event) -> Draft:
-    """Encode an event for appending. Raises `JsonRejected` where a body holds what JSON cannot."""
-    name = type_of(event.body)
-    before: JsonObject = {"body": to_wire(event.body)}
-    for key, attribute in _BEFORE:
-        value = getattr(event, attribute)
-        if value is not None:
-            before[key] = value
-    after: JsonObject = {"type": name}
-    for key, attribute in _AFTER:
-        value = getattr(event, attribute)
-        if value is not None:
-            after[key] = value
-    return Draft(event, name, canonical(before)[:-1], canonical(after)[1:])
+def encode(event: Event, *, formats: Mapping[str, int] = FORMATS) -> Draft:
+    """
+    Encode an event for appending, its body in the current form.
+
+    Raises `JsonRejected` where a body holds what JSON cannot, `TypeError` for an event that could not be read.
+    """
+    body = event.body
+    if isinstance(body, Unreadable):
+        raise TypeError(f"an event that cannot be read is never written again: {body.type}")
+    name = type_of(body)
+    form = formats.get(name, 1)
+    if event.format != form:
+        event = dataclasses.replace(event, format=form)
+    wire = {key: value for key, value in zip(_KEYS, _VALUES(event), strict=True) if value is not None}
+    wire["type"], wire["format"], wire["body"] = name, form, to_wire(body)
+    data = canonical(wire)
+    # What follows the gap are texts and numbers, in which an unescaped quote cannot stand: the last match is the key.
+    gap = data.rindex(_AFTER_SEQUENCE)
+    return Draft(event, name, data[:gap], data[gap + 1 :])
 
 
 def chain(previous: bytes, record: bytes) -> bytes:
@@ -81,49 +116,95 @@ def chain(previous: bytes, record: bytes) -> bytes:
 
 def read_event(
     record: bytes,
+    row: Row | None = None,
     *,
     upgrades: Mapping[tuple[str, int], Upgrade] = UPGRADES,
     formats: Mapping[str, int] = FORMATS,
 ) -> Event:
     """
-    Decode a stored record.
+    Decode a stored record; `row` says where it stands if the record itself does not.
 
     What this release cannot read becomes an event with an `Unreadable` body: it never raises for one bad row, so that
     the other rows of the session still load (https://github.com/anomalyco/opencode/issues/29908).
     """
+    wire: Json = None
     try:
         wire = loads(record)
-        envelope = {name: wire[key] for key, name in _NAMES.items() if key in wire}
-        body, form, name = wire["body"], wire["format"], wire["type"]
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        return _broken(record, error)
+        envelope = _envelope(wire)
+        name, form = _kind(wire, envelope)
+        body = wire["body"]
+    except _FAULTS as error:
+        return _broken(record, wire, row, error)
     current = formats.get(name, 1)
     if name not in BODIES or form > current:
         newer = "a newer release wrote this event"
         return Event(**envelope, body=Unreadable(type=name, format=form, reason=newer, raw=wire, newer=True))
     try:
-        while form < current:
-            body = upgrades[name, form](body)
-            form += 1
-        return Event(**envelope, body=from_wire(BODIES[name], body))
-    except (WireError, TypeError, KeyError, AttributeError) as error:
-        bad = Unreadable(type=name, format=form, reason=f"this row cannot be read: {error}", raw=wire, newer=False)
-        return Event(**envelope, body=bad)
+        for step in range(form, current):
+            body = upgrades[name, step](dict(body))
+        return Event(**envelope | {"format": current}, body=from_wire(BODIES[name], body))
+    except _FAULTS as error:
+        why = f"this row cannot be read: {_told(error)}"
+        return Event(**envelope, body=Unreadable(type=name, format=form, reason=why, raw=wire, newer=False))
 
 
-def _broken(record: bytes, error: Exception) -> Event:
-    raw: Any = record[:4096].decode("utf-8", "backslashreplace")
-    body = Unreadable(type="?", format=0, reason=f"this row is not a record: {error}", raw=raw, newer=False)
-    return Event(session_id="", event_id="", recorded_at="", body=body)
+def _envelope(wire: JsonObject) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in wire.items():
+        if slot := _ENVELOPE.get(key):
+            name, kind = slot
+            if type(value) is not kind:
+                raise WireError(f"{key} has the type {type(value).__name__}")
+            found[name] = value
+    return found
+
+
+def _kind(wire: JsonObject, envelope: dict[str, Any]) -> tuple[str, int]:
+    """Return type and format; raises where the envelope lacks what every event has."""
+    name = wire["type"]
+    for needed in ("session_id", "event_id", "recorded_at", "sequence"):
+        if needed not in envelope:
+            raise WireError(f"{camel(needed)} is missing")
+    if type(name) is not str:
+        raise WireError(f"type has the type {type(name).__name__}")
+    if name.startswith("call.") and "call_id" not in envelope:
+        raise WireError("callId is missing")
+    return name, envelope["format"]
+
+
+def _broken(record: bytes, wire: Json, row: Row | None, error: Exception) -> Event:
+    raw: Json = record[:4096].decode("utf-8", "backslashreplace") if wire is None else wire
+    why = f"this row is no record: {_told(error)}"
+    if row is None:
+        body = Unreadable(type="?", format=0, reason=why, raw=raw, newer=False)
+        return Event(session_id="", event_id="", recorded_at="", body=body)
+    return Event(
+        session_id=row.session_id,
+        event_id=row.event_id,
+        recorded_at="",
+        sequence=row.sequence,
+        call_id=row.call_id,
+        tool=row.tool,
+        body=Unreadable(type=row.type, format=0, reason=why, raw=raw, newer=False),
+    )
+
+
+def _told(error: Exception) -> str:
+    return f"{error.args[0]} is missing" if isinstance(error, KeyError) else str(error)
 
 
 def event_to_wire(event: Event) -> JsonObject:
-    """Return the event as the JSON object that people and exports see (wire names, body in its current form)."""
-    wire: JsonObject = {"type": event.type, "sequence": event.sequence}
-    for key, attribute in _BEFORE + _AFTER:
-        value = getattr(event, attribute)
-        if value is not None:
-            wire[key] = value
+    """
+    Return the event as the JSON object that people and exports see: wire names, the body in its current form.
+
+    An event that cannot be read shows its recorded body, and why under `unreadable`.
+    """
     body = event.body
-    wire["body"] = body.raw if isinstance(body, Unreadable) else to_wire(body)
+    wire: JsonObject = {"type": type_of(body), "format": event.format, "sequence": event.sequence}
+    wire |= {key: value for key, value in zip(_KEYS, _VALUES(event), strict=True) if value is not None}
+    if isinstance(body, Unreadable):
+        raw = body.raw
+        whole = isinstance(raw, dict) and "body" in raw
+        return wire | {"format": body.format, "body": raw["body"] if whole else raw, "unreadable": body.reason}
+    wire["body"] = to_wire(body)
     return wire
