@@ -1,0 +1,26 @@
+"""A recorded session as the messages a provider takes, streamed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ledger.providers.answer import SHOWN_BYTES
+from ledger.providers.conversation import Teller
+from ledger.providers.port import WireFormat
+from ledger.replay.told import entries_as_told
+from ledger.store.port import Reader
+from ledger.strictjson import JsonObject
+
+
+def replay_messages(
+    reader: Reader, session_id: str, wire: WireFormat, *, at: int | None = None, limit: int = SHOWN_BYTES
+) -> Iterator[JsonObject]:
+    """
+    Yield the conversation as it was after the event `at`: the same messages as `conversation` of the folded session.
+
+    Raises `UnknownSession`, and `UsageError` where the session has no event `at`, at the first message.
+    """
+    teller = Teller(wire, limit)
+    for history, entries, _ in entries_as_told(reader, session_id, at):
+        yield from teller.tell(history, entries)
+    yield from teller.end()

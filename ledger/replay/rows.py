@@ -1,0 +1,117 @@
+"""Each event of a session as one flat row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ledger.calls import TERMINAL, Call, evolve
+from ledger.errors import IllegalTransition
+from ledger.events import CallProposed, Event, Unreadable
+from ledger.replay.reading import call_at, session_events
+from ledger.replay.summary import summary
+from ledger.store.port import Reader
+from ledger.strictjson import Json, JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayRow:
+    """
+    An event as people read it.
+
+    `state` is its call's state after it, `summary` one sentence or less (it may hold text of any origin: escape it
+    for a terminal). `raw` is the record of an event that this release cannot read.
+    """
+
+    sequence: int
+    recorded_at: str
+    turn: int | None
+    index: int | None
+    type: str
+    tool: str | None
+    schema_version: int | None
+    call_id: str | None
+    state: str | None
+    summary: str
+    raw: Json = None
+
+    def to_wire(self) -> JsonObject:
+        """Return the row under its wire names; `raw` only where there is one."""
+        row = {
+            "sequence": self.sequence,
+            "recordedAt": self.recorded_at,
+            "turn": self.turn,
+            "index": self.index,
+            "type": self.type,
+            "tool": self.tool,
+            "schemaVersion": self.schema_version,
+            "callId": self.call_id,
+            "state": self.state,
+            "summary": self.summary,
+        }
+        return row if self.raw is None else row | {"raw": self.raw}
+
+
+def replay_rows(reader: Reader, session_id: str, at: int | None = None) -> Iterator[ReplayRow]:
+    """
+    Yield a row for each event up to `at`, reading on as they are taken.
+
+    An event that cannot be read is a row with its `raw` record. Raises `UnknownSession`, and `UsageError` where the
+    session has no event `at`, at the first row.
+    """
+    states = _States(reader, session_id)
+    for event in session_events(reader, session_id, at):
+        state, fits = states.after(event)
+        body = event.body
+        text = summary(body)
+        yield ReplayRow(
+            sequence=event.sequence,
+            recorded_at=event.recorded_at,
+            turn=event.turn,
+            index=event.index,
+            type=event.type,
+            tool=event.tool,
+            schema_version=event.schema_version,
+            call_id=event.call_id,
+            state=state,
+            summary=text if fits else f"does not follow the call's state, passed over: {text}",
+            raw=body.raw if isinstance(body, Unreadable) else None,
+        )
+
+
+class _States:
+    """The calls' states along a session; calls that ended are not kept but looked up, should they come up again."""
+
+    def __init__(self, reader: Reader, session_id: str) -> None:
+        self._reader = reader
+        self._session_id = session_id
+        self._open: dict[str, Call] = {}
+        self._broken: set[str] = set()
+
+    def after(self, event: Event) -> tuple[str | None, bool]:
+        """Return the state of the event's call after it, and whether the event could follow."""
+        call_id = event.call_id
+        if call_id is None:
+            return None, True
+        call = self._open.get(call_id) or self._before(call_id, event)
+        fits = True
+        if isinstance(event.body, Unreadable):
+            self._broken.add(call_id)
+        elif call_id in self._broken:
+            fits = False
+        else:
+            try:
+                call = evolve(call, event)
+            except IllegalTransition:
+                self._broken.add(call_id)
+                fits = False
+        if call.state in TERMINAL:
+            self._open.pop(call_id, None)
+        else:
+            self._open[call_id] = call
+        return call.state, fits
+
+    def _before(self, call_id: str, event: Event) -> Call:
+        if isinstance(event.body, CallProposed):
+            return Call()
+        return call_at(self._reader, self._session_id, call_id, event.sequence - 1)

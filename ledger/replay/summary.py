@@ -1,0 +1,108 @@
+"""What happened in an event, in a few words for people."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from ledger import events as e
+from ledger.events import Body
+from ledger.providers.plain import text_of
+from ledger.strictjson import Json, canonical
+
+_LONGEST = 100
+
+
+def summary(body: Body) -> str:
+    """Return one line of text; it may hold any character that the recorded data hold, but no line break."""
+    return " ".join(_said(body).split())
+
+
+def _said(body: Body) -> str:
+    match body:
+        case e.CallProposed():
+            asked = _short(body.arguments) if body.raw_arguments is None else _clipped(body.raw_arguments)
+            return f"asked with {asked}" + (" (imported)" if body.imported else "")
+        case e.CallValidated():
+            return f"passed {', '.join(body.gates)}"
+        case e.CallRejected():
+            return f"{body.gate}: {body.code}: {_clipped(body.message)}"
+        case e.CallAuthorized():
+            return f"by {body.by}" + _of(body.person or body.policy)
+        case e.CallDenied():
+            return f"{body.code}: {_clipped(body.message)}" + _of(body.by or body.policy)
+        case e.CallApprovalRequested():
+            return f"asks {', '.join(body.who) if body.who else 'anybody'}" + _of(body.message, ": ")
+        case e.CallStarted():
+            return f"on {body.worker}, key {body.idempotency_key}"
+        case e.CallAttemptFailed():
+            return f"{body.code}: {_clipped(body.message)}; again in {body.backoff_seconds:g} s"
+        case e.CallSucceeded():
+            return ("not found" if body.status == "not_found" else _short(body.result)) + _of(body.message, ": ")
+        case e.CallFailed():
+            return ("not started: " if body.not_started else "") + f"{body.code}: {_clipped(body.message)}"
+        case e.CallFlagged():
+            return body.reason + _of(body.duplicate_of, " of ") + _of(body.evidence and _short(body.evidence), ": ")
+        case e.CallReviewed():
+            return f"{body.verdict}{', run' if body.run else ''} says {body.by}" + _of(body.note, ": ")
+        case e.CallUpcast():
+            return f"version {body.from_version} to {body.to_version}"
+        case e.CallSuperseded():
+            return f"by {body.superseded_by}, says {body.by}" + _of(body.note, ": ")
+        case e.CallOutcomeArrivedLate():
+            return f"{body.ended}{', settles it' if body.settles else ', kept as evidence'}" + _of(body.message, ": ")
+        case e.CallNoted():
+            return f"{body.by}: {_clipped(body.text)}"
+        case _:
+            return _session(body)
+
+
+def _session(body: e.SessionBody) -> str:
+    match body:
+        case e.SessionOpened():
+            return "opened" + _of(body.agent, " by ") + _of(body.model, ", model ")
+        case e.SessionClaimed():
+            return f"by {body.owner}, token {body.token}"
+        case e.SessionResumed():
+            return f"{len(body.decisions)} decided" + _of(", ".join(map(_decision, body.decisions[:3])) or None, ": ")
+        case e.SessionClosed():
+            return f"{body.reason}, {body.turns} turns, {body.calls} calls" + _of(body.message, ": ")
+        case e.MessageRecorded():
+            return f"{body.role}: {_message(body.message)}"
+        case e.TurnRecorded():
+            return f"{body.kind}, {body.calls} calls" + _of(body.text, ": ")
+        case e.BatchPlanned():
+            return f"{body.size} calls, {body.mode}, {len(body.groups)} groups"
+        case e.ToolVersionPublished():
+            return _clipped(body.description)
+        case e.ToolStageChanged():
+            return f"is {body.stage} now" + _of(body.hint, ": ")
+        case e.SessionErased():
+            return f"by {body.by}" + _of(body.note, ": ")
+        case e.LedgerPruned():
+            return f"{len(body.sessions)} sessions by {body.by}"
+        case e.Unreadable():
+            return body.reason
+        case _:
+            assert_never(body)
+
+
+def _decision(decision: Json) -> str:
+    found = decision if isinstance(decision, dict) else {}
+    return f"{found.get('tool')} {found.get('action')}"
+
+
+def _message(message: Json) -> str:
+    text = text_of(message.get("content") if isinstance(message, dict) else message)
+    return _short(message) if text is None else _clipped(text)
+
+
+def _of(text: str | None, before: str = " ") -> str:
+    return f"{before}{_clipped(text)}" if text else ""
+
+
+def _short(value: Json) -> str:
+    return _clipped(canonical(value).decode())
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -1,0 +1,108 @@
+"""A session turn by turn, in flat memory: what was said before each turn, and what became of its calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ledger.calls import TERMINAL, Call
+from ledger.events import Event, TurnRecorded
+from ledger.history import Entry, History, Said, Settled, Turn
+from ledger.providers.conversation import answers, honest
+from ledger.replay.reading import call_at, last_sequence, session_events
+from ledger.store.port import Reader
+
+
+@dataclass(frozen=True, slots=True)
+class AskedCall:
+    """A call of a turn: the intent, what the model read as its answer, and the call as it is where one looks."""
+
+    intent: Call
+    read: Call
+    now: Call
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A turn with its calls, what was said and settled before it, and the events in between that cannot be read."""
+
+    turn: Turn
+    calls: tuple[AskedCall, ...]
+    before: tuple[Said | Settled, ...]
+    unreadable: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What stands behind the last turn, and a history that knows how the session ended and which calls are open."""
+
+    history: History
+    before: tuple[Said | Settled, ...]
+    unreadable: tuple[Event, ...]
+
+
+def entries_as_told(
+    reader: Reader, session_id: str, at: int | None = None
+) -> Iterator[tuple[History, list[Entry], list[Event]]]:
+    """
+    Yield the conversation's entries in groups, each as soon as nothing can change what the model read of it.
+
+    Beside them the history that they belong to, and the unreadable events since the last group. The history is cut
+    down behind them to the calls that are open and those of the last turn: its size does not grow with the session.
+    """
+    history = History(session_id)
+    for event in session_events(reader, session_id, at):
+        history.load(event)
+        if isinstance(event.body, TurnRecorded):
+            ready, kept = history.entries[:-1], history.entries[-1:]
+        elif history.entries and not isinstance(history.entries[0], Turn):
+            ready, kept = history.entries, []
+        else:
+            continue
+        yield history, ready, history.unreadable
+        _forget(history, kept)
+    yield history, history.entries, history.unreadable
+
+
+def _forget(history: History, kept: list[Entry]) -> None:
+    history.entries = kept
+    history.unreadable = []
+    history.settled, history.claims = [], []
+    history.keys.clear()
+    if kept:  # a new turn: all that came before it is told
+        history.turns = history.turns[-1:]
+        history.told.clear()
+        history.calls = {call_id: history.calls[call_id] for call_id in history.open_ids}
+
+
+def passages(reader: Reader, session_id: str, at: int | None = None) -> Iterator[Passage | Ending]:
+    """
+    Yield a session turn by turn, and last its one ending.
+
+    A call that was open when its turn was over is looked up once more: its end is known however late it came.
+    """
+    until = last_sequence(reader, session_id, at)
+    before: list[Said | Settled] = []
+    unreadable: list[Event] = []
+    history = History(session_id)
+    for history, entries, unread in entries_as_told(reader, session_id, until):
+        unreadable += unread
+        for entry in entries:
+            if isinstance(entry, Turn):
+                calls = tuple(_asked(reader, history, entry, until))
+                yield Passage(entry, calls, tuple(before), tuple(unreadable))
+                before, unreadable = [], []
+            else:
+                before.append(entry)
+    yield Ending(history, tuple(before), tuple(unreadable))
+
+
+def _asked(reader: Reader, history: History, turn: Turn, until: int) -> Iterator[AskedCall]:
+    intents = [history.calls[slot[0]] for slot in turn.slots if slot]
+    for intent, read in zip(intents, answers(history, turn), strict=True):
+        now = read
+        if now.state not in TERMINAL:
+            now = call_at(reader, history.session_id, read.call_id, until)
+        while now.superseded_by is not None:
+            now = call_at(reader, history.session_id, now.superseded_by, until)
+        yield AskedCall(intent, read, honest(history, now))
