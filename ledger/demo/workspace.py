@@ -32,7 +32,6 @@ class Workspace:
         if PurePath(path).anchor:
             raise Rejected("path_outside", f"{path!r} is absolute; give a path relative to the workspace.")
         try:
-            os.fsencode(path)
             place = Path(os.path.realpath(self.root / path))
         except ValueError as error:
             raise Rejected("path_outside", f"{path!r} cannot be a path: {error}.") from error

@@ -77,6 +77,21 @@ def test_arguments_reach_the_command_unchanged(root: Path) -> None:
     assert list(root.iterdir()) == []
 
 
+@pytest.fixture
+def typed() -> Iterator[None]:
+    """Let something wait in this process's own input."""
+    before = os.dup(0)
+    reader, writer = os.pipe()
+    os.write(writer, b"typed by somebody")
+    os.close(writer)
+    os.dup2(reader, 0)
+    os.close(reader)
+    yield
+    os.dup2(before, 0)
+    os.close(before)
+
+
+@pytest.mark.usefixtures("typed")
 def test_the_command_gets_only_what_it_is_given(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It runs in its folder, with an empty input, and inherits neither environment nor open files."""
     monkeypatch.setenv("A_SECRET", "canary")

@@ -35,9 +35,15 @@ def test_every_line_is_found_in_a_fixed_order(root: Path) -> None:
     (root / "b/c/f.py").write_text("\n\n  needle")
     (root / "b/f.py").write_text("needle")
     (root / "a/f.py").write_text("Needle\nneed\nle\n")
+    (root / "a/g.py").write_text("a needle\n")
     result = search(root, "needle")
-    assert found(result) == [("z.py", 2, "needle needle"), ("b/f.py", 1, "needle"), ("b/c/f.py", 3, "  needle")]
-    assert (result.files_searched, result.files_skipped, result.truncated) == (4, 0, False)
+    assert found(result) == [
+        ("z.py", 2, "needle needle"),
+        ("a/g.py", 1, "a needle"),
+        ("b/f.py", 1, "needle"),
+        ("b/c/f.py", 3, "  needle"),
+    ]
+    assert (result.files_searched, result.files_skipped, result.truncated) == (5, 0, False)
 
 
 def test_one_file_can_be_searched(root: Path) -> None:
