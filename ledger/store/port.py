@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from ledger.calls import CallRow
 from ledger.events import Draft
@@ -36,7 +36,7 @@ class Take:
     Granted where the last owner is `owner` itself (the token stays), or where the lease is free (never taken, given
     back, expired) or held under exactly the token `dead` (the caller knows that holder is gone); then the token grows
     by one. `token` is what the caller counted on (its events carry it): another result is `WrongSequence`. A lease
-    held by somebody else is `SessionOwned`.
+    held by somebody else is `SessionOwned`. `seconds` count from now, by the store's clock.
     """
 
     owner: str
@@ -52,7 +52,8 @@ class Append:
 
     `expected`: the sequence the session must be at; "any"; "none" (no event yet); "exists" (at least one).
     `token`: the fencing token of a worker; a stale one is `LeaseLost`. Verdicts, notes and late outcomes give none.
-    `release`: give the lease back with this commit. `calls`: full rows, replaced by call id.
+    Beside `take` it is compared with the token after it. `release`: give the lease back with this commit. `calls`:
+    full rows, replaced by call id. There is at least one draft.
     """
 
     session_id: str
@@ -74,8 +75,7 @@ class Appended:
     repeated: bool = False  # every event id was recorded already with the same content
 
 
-@dataclass(frozen=True, slots=True)
-class StoredEvent:
+class StoredEvent(NamedTuple):
     """One row as it is stored: `record` holds the exact bytes, `digest` chains it to the one before."""
 
     position: int
@@ -91,7 +91,7 @@ class StoredEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventFilter:
-    """Which events; None = all. `after` is a position (keyset), newest last."""
+    """Which events; None or () = all. Times are over `recorded_at`: `since` <= it < `until`."""
 
     session_id: str | None = None
     call_id: str | None = None
@@ -105,11 +105,11 @@ class EventFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallFilter:
-    """Which calls; None or () = all. Times are over `proposed_at`; `waiting` = awaiting-approval or needs-review."""
+    """Which calls; None or () = all. Times are over `proposed_at`: `since` <= it < `until`."""
 
     session_id: str | None = None
     call_id: str | None = None
-    call_id_part: str | None = None  # a unique head or tail, as people type it
+    call_id_part: str | None = None  # a head or tail of 4 or more characters, or a whole id, as people type it
     tool: str | None = None
     states: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
@@ -126,8 +126,7 @@ class CallFilter:
     until: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedCall:
+class PlacedCall(NamedTuple):
     """A call's row with the position of its proposal, the key for pages."""
 
     position: int
@@ -136,7 +135,11 @@ class PlacedCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRow:
-    """A session as lists show it; times ISO 8601 UTC; `closed` is the reason or None."""
+    """
+    A session as lists show it; times ISO 8601 UTC; `closed` is the reason or None.
+
+    `open` counts its calls that have not ended, `waiting` those among them that wait for a person.
+    """
 
     session_id: str
     sequence: int

@@ -1,0 +1,120 @@
+"""Group commit: a lone caller commits on its own thread, callers that had to wait are merged into one transaction."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Final, Generic, Protocol, TypeVar
+
+from ledger.errors import LedgerError, StoreBusy
+
+MOST: Final = 64
+"""Requests merged into one transaction; more wait for the next."""
+
+
+class Request(Protocol):
+    """What can be queued: it belongs to a session."""
+
+    @property
+    def session_id(self) -> str:
+        """The session that it changes; a group is sorted by it."""
+
+
+R = TypeVar("R", bound=Request)
+A = TypeVar("A")
+
+
+class Ticket(Generic[R, A]):
+    """One caller's request and, later, its answer."""
+
+    __slots__ = ("answer", "done", "leads", "latch", "request")
+
+    def __init__(self, request: R) -> None:
+        self.request = request
+        self.done = False
+        self.leads = False
+        self.answer: A | LedgerError | None = None
+        self.latch = threading.Lock()
+        self.latch.acquire()
+
+
+class GroupWriter(Generic[R, A]):
+    """
+    Queue requests of many threads for one writer.
+
+    `commit` gets the requests of one transaction and returns their answers, each a value or the error to raise. It is
+    called by one thread at a time, that of one of the callers: there is no thread to hop to, and none to lose.
+    """
+
+    def __init__(self, commit: Callable[[Sequence[R]], Sequence[A | LedgerError]]) -> None:
+        self._commit = commit
+        self._guard = threading.Lock()
+        self._queue: list[Ticket[R, A]] = []
+        self._led = False
+
+    def submit(self, request: R, *, patience: float | None) -> A:
+        """
+        Return the answer to a request, or raise it.
+
+        A caller that is not first waits up to `patience` seconds (None: as long as it takes) for its transaction to
+        begin, then `StoreBusy` is raised and the request is withdrawn.
+        """
+        ticket: Ticket[R, A] = Ticket(request)
+        try:
+            with self._guard:
+                self._queue.append(ticket)
+                ticket.leads = not self._led
+                self._led = True
+            if not ticket.leads:
+                self._wait(ticket, patience)
+            if ticket.leads:
+                self._lead(ticket)
+        except BaseException:
+            self._withdraw(ticket)
+            raise
+        if isinstance(ticket.answer, LedgerError):
+            raise ticket.answer
+        return ticket.answer  # type: ignore[return-value] - done: the answer is there
+
+    def _wait(self, ticket: Ticket[R, A], patience: float | None) -> None:
+        if ticket.latch.acquire(timeout=-1 if patience is None else patience):
+            return
+        with self._guard:
+            begun = ticket.leads or ticket not in self._queue
+        if not begun:
+            raise StoreBusy(f"the writer of this process was busy for more than {patience} s")
+        ticket.latch.acquire()
+
+    def _withdraw(self, ticket: Ticket[R, A]) -> None:
+        """Take the request of a caller that gave up (a deadline, Ctrl-C) out of the queue; let the next one lead."""
+        with self._guard:
+            if ticket in self._queue:
+                self._queue.remove(ticket)
+                if ticket.leads:
+                    self._appoint()
+
+    def _lead(self, own: Ticket[R, A]) -> None:
+        with self._guard:
+            group, self._queue = self._queue[:MOST], self._queue[MOST:]
+        try:
+            group.sort(key=lambda ticket: ticket.request.session_id)
+            answers = self._commit([ticket.request for ticket in group])
+            for ticket, answer in zip(group, answers, strict=True):
+                ticket.answer, ticket.done = answer, True
+        finally:
+            self._finish(group, own)
+
+    def _finish(self, group: Sequence[Ticket[R, A]], own: Ticket[R, A]) -> None:
+        """Wake those that are answered; the rest of an interrupted group is tried again by the next leader."""
+        with self._guard:
+            self._queue[:0] = [ticket for ticket in group if not ticket.done and ticket is not own]
+            for ticket in group:
+                if ticket.done and ticket is not own:
+                    ticket.latch.release()
+            self._appoint()
+
+    def _appoint(self) -> None:
+        self._led = bool(self._queue)
+        if self._queue:
+            self._queue[0].leads = True
+            self._queue[0].latch.release()

@@ -1,0 +1,291 @@
+"""A ledger in this process's memory: for tests and throwaway use, with the rules of the real ones."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import NamedTuple
+
+from ledger.calls import TERMINAL, WAITING, CallRow
+from ledger.errors import StoreUnavailable
+from ledger.events import Event
+from ledger.ids import Clock
+from ledger.store import rules
+from ledger.store.port import (
+    Append,
+    Appended,
+    CallFilter,
+    EventFilter,
+    Head,
+    PlacedCall,
+    SessionRow,
+    StoredEvent,
+)
+
+
+class Entry(NamedTuple):
+    """A stored event, with the envelope that columns hold elsewhere."""
+
+    stored: StoredEvent
+    event: Event
+
+
+@dataclass(slots=True)
+class Stream:
+    """One session."""
+
+    head: Head = rules.EMPTY
+    entries: list[Entry] = field(default_factory=list)
+    by_id: dict[str, StoredEvent] = field(default_factory=dict)
+    calls: dict[str, None] = field(default_factory=dict)
+
+
+class MemoryStore:
+    """A `Store` without a database; every operation holds one lock."""
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._clock = clock or Clock()
+        self._lock = threading.RLock()
+        self._streams: dict[str, Stream] = {}
+        self._entries: list[Entry] = []
+        self._calls: dict[str, PlacedCall] = {}
+        self._places: dict[tuple[str, int, int, int], str] = {}
+        self._keys: dict[tuple[str, str], str] = {}
+        self._firsts: dict[str, int] = {}
+        self._closed = False
+
+    # -- writing
+
+    def append(self, request: Append) -> Appended:
+        """Record events; see `Store.append`."""
+        rules.check_request(request)
+        with self._lock:
+            self._usable()
+            stream = self._streams.get(request.session_id) or Stream()
+            ids = [draft.event.event_id for draft in request.drafts]
+            known = {id: stream.by_id[id] for id in ids if id in stream.by_id}
+            repeated = rules.repeat(request, known, stream.head)
+            if repeated is not None:
+                return repeated
+            after = rules.admit(request, stream.head, self._clock.now())
+            refusal = rules.too_large(request) or rules.twice(request.drafts)
+            if refusal is not None:
+                raise refusal
+            self._check_calls(request.calls)
+            self._streams[request.session_id] = stream
+            return self._record(request, stream, after)
+
+    def _check_calls(self, rows: Sequence[CallRow]) -> None:
+        rules.freed_keys(rows, lambda tenant, key: self._keys.get((tenant, key)))
+        places: dict[tuple[str, int, int, int], str] = {}
+        for row in rows:
+            place = row[1:5]
+            if places.setdefault(place, self._places.get(place, row.call_id)) != row.call_id:
+                raise rules.place_taken(row)
+
+    def _record(self, request: Append, stream: Stream, after: Head) -> Appended:
+        links = rules.linked(request.drafts, after.sequence, after.digest)
+        positions = []
+        for draft, sequence, record, digest in links:
+            event = draft.event
+            position = len(self._entries) + 1
+            where = (position, event.session_id, sequence, event.event_id)
+            entry = Entry(StoredEvent(*where, draft.type, event.call_id, event.tool, record, digest), event)
+            self._entries.append(entry)
+            stream.entries.append(entry)
+            stream.by_id[event.event_id] = entry.stored
+            if event.call_id is not None:
+                self._firsts.setdefault(event.call_id, position)
+            positions.append(position)
+        stream.head = replace(after, sequence=links[-1].sequence, digest=links[-1].digest)
+        for row in request.calls:
+            self._drop(row.call_id)
+        for row in request.calls:
+            self._put(row)
+        sequences = tuple(link.sequence for link in links)
+        return Appended(sequences=sequences, positions=tuple(positions), head=stream.head)
+
+    def _put(self, row: CallRow) -> None:
+        self._calls[row.call_id] = PlacedCall(self._firsts.get(row.call_id, 0), row)
+        self._places[row[1:5]] = row.call_id
+        self._streams.setdefault(row.session_id, Stream()).calls[row.call_id] = None
+        if row.idempotency_key is not None:
+            self._keys[row.tenant, row.idempotency_key] = row.call_id
+
+    def _drop(self, call_id: str) -> None:
+        placed = self._calls.pop(call_id, None)
+        if placed is not None:
+            row = placed.row
+            self._places.pop(row[1:5])
+            self._streams[row.session_id].calls.pop(call_id)
+            self._keys.pop((row.tenant, row.idempotency_key or ""), None)
+
+    def renew(self, session_id: str, *, token: int, seconds: float) -> bool:
+        """Prolong a lease; see `Store.renew`."""
+        request = rules.Renewal(session_id, token, seconds)
+        with self._lock:
+            return self._lease(session_id, rules.renewed(self._head(session_id), request, self._clock.now()))
+
+    def release(self, session_id: str, *, token: int) -> None:
+        """Give a lease back; see `Store.release`."""
+        with self._lock:
+            self._lease(session_id, rules.returned(self._head(session_id), rules.Return(session_id, token)))
+
+    def _lease(self, session_id: str, head: Head | None) -> bool:
+        if head is not None:
+            self._streams[session_id].head = head
+        return head is not None
+
+    def rebuild(self, rows: Iterator[CallRow], *, write: bool) -> Sequence[tuple[str, CallRow | None, CallRow | None]]:
+        """Compare the projection with folded rows; see `Store.rebuild`."""
+        with self._lock:
+            self._usable()
+            folded = {row.call_id: row for row in rows}
+            stored = {call_id: placed.row for call_id, placed in self._calls.items()}
+            ids = sorted(folded.keys() | stored.keys())
+            different = [(id, stored.get(id), folded.get(id)) for id in ids if stored.get(id) != folded.get(id)]
+            if write:
+                for call_id, _, _ in different:
+                    self._drop(call_id)
+                for _, _, row in different:
+                    if row is not None:
+                        self._put(row)
+            return different
+
+    def close(self) -> None:
+        """Close; what was recorded is gone."""
+        self._closed = True
+
+    def _usable(self) -> None:
+        if self._closed:
+            raise StoreUnavailable("this ledger is closed")
+
+    def _head(self, session_id: str) -> Head:
+        self._usable()
+        stream = self._streams.get(session_id)
+        return stream.head if stream is not None else rules.EMPTY
+
+    # -- reading
+
+    def head(self, session_id: str) -> Head | None:
+        """Return where the session stands; see `Reader.head`."""
+        with self._lock:
+            head = self._head(session_id)
+            return head if head.sequence else None
+
+    def read(self, session_id: str, *, after: int = 0, until: int | None = None, limit: int) -> Sequence[StoredEvent]:
+        """Return events of one session; see `Reader.read`."""
+        with self._lock:
+            self._usable()
+            stream = self._streams.get(session_id) or Stream()
+            found = stream.entries[max(after, 0) : until]
+            return [entry.stored for entry in found[:limit]]
+
+    def events(self, where: EventFilter, *, after: int = 0, limit: int) -> Sequence[StoredEvent]:
+        """Return events over all sessions; see `Reader.events`."""
+        with self._lock:
+            self._usable()
+            rest = self._entries[max(after, 0) :]
+            return list(islice((entry.stored for entry in rest if _event_fits(where, entry)), limit))
+
+    def calls(self, where: CallFilter, *, after: int = 0, limit: int) -> Sequence[PlacedCall]:
+        """Return calls; see `Reader.calls`."""
+        with self._lock:
+            self._usable()
+            found = [c for c in self._calls.values() if c.position > after and _call_fits(where, c.row)]
+            return sorted(found, key=lambda placed: placed.position)[:limit]
+
+    def call(self, call_id: str) -> CallRow | None:
+        """Return a call's row."""
+        with self._lock:
+            self._usable()
+            placed = self._calls.get(call_id)
+            return placed.row if placed is not None else None
+
+    def keyed(self, tenant: str, idempotency_key: str) -> CallRow | None:
+        """Return the call that holds a host's idempotency key."""
+        with self._lock:
+            self._usable()
+            holder = self._keys.get((tenant, idempotency_key))
+            return self._calls[holder].row if holder is not None else None
+
+    def sessions(self, *, after: str = "", limit: int) -> Sequence[SessionRow]:
+        """Return sessions by id; see `Reader.sessions`."""
+        with self._lock:
+            self._usable()
+            ids = sorted((id for id, s in self._streams.items() if s.head.sequence), key=rules.order)
+            later = [id for id in ids if rules.order(id) > rules.order(after) and not id.startswith("_")]
+            return [self._session(id, self._streams[id]) for id in later[:limit]]
+
+    def _session(self, session_id: str, stream: Stream) -> SessionRow:
+        states = [self._calls[call_id].row.state for call_id in stream.calls]
+        closing = next((e.stored for e in stream.entries if e.stored.type == "session.closed"), None)
+        return SessionRow(
+            session_id=session_id,
+            sequence=stream.head.sequence,
+            opened_at=stream.entries[0].event.recorded_at,
+            last_at=stream.entries[-1].event.recorded_at,
+            closed=rules.close_reason(closing.record) if closing is not None else None,
+            calls=len(states),
+            waiting=sum(state in WAITING for state in states),
+            open=sum(state not in TERMINAL for state in states),
+            owner=stream.head.owner,
+            owned_until=stream.head.expires_at,
+        )
+
+
+def _event_fits(where: EventFilter, entry: Entry) -> bool:
+    stored, event = entry
+    wanted = (
+        (where.session_id, stored.session_id),
+        (where.call_id, stored.call_id),
+        (where.tool, stored.tool),
+        (where.tenant, event.tenant or ""),
+        (where.principal, event.principal),
+    )
+    return (
+        all(asked is None or asked == value for asked, value in wanted)
+        and (not where.types or stored.type in where.types)
+        and _within(event.recorded_at, where.since, where.until)
+    )
+
+
+_EQUAL = (
+    "session_id",
+    "call_id",
+    "tool",
+    "schema_version",
+    "stage",
+    "gate",
+    "code",
+    "error_class",
+    "tenant",
+    "principal",
+    "idempotency_key",
+    "duplicate_of",
+)
+
+
+def _call_fits(where: CallFilter, row: CallRow) -> bool:
+    for name in _EQUAL:
+        asked = getattr(where, name)
+        if asked is not None and asked != getattr(row, name):
+            return False
+    return (
+        (not where.states or row.state in where.states)
+        and (not where.reasons or row.reason in where.reasons)
+        and (where.call_id_part is None or _part_fits(where.call_id_part, row.call_id))
+        and _within(row.proposed_at, where.since, where.until)
+    )
+
+
+def _part_fits(part: str, call_id: str) -> bool:
+    if len(part) < rules.SHORTEST_PART:
+        return part == call_id
+    return call_id.startswith(part) or call_id.endswith(part)
+
+
+def _within(moment: str, since: str | None, until: str | None) -> bool:
+    return (since is None or moment >= since) and (until is None or moment < until)

@@ -1,0 +1,39 @@
+"""Runs Alembic; loaded only when a database has no tables yet, or older ones."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Connection, create_engine, event
+from sqlalchemy.pool import NullPool
+
+_GUARD = threading.Lock()
+"""Alembic keeps its context in module globals: two threads would mix theirs up."""
+
+
+def upgrade(connect: Callable[[], sqlite3.Connection]) -> None:
+    """Bring a database to the newest revision; the caller holds the writers' lock."""
+    with _GUARD, engine(connect) as connection:
+        config = Config()
+        config.set_main_option("script_location", "ledger:migrations")
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+@contextmanager
+def engine(connect: Callable[[], sqlite3.Connection]) -> Iterator[Connection]:
+    """
+    Wrap the driver's connection for SQLAlchemy, and begin each transaction with the write lock.
+
+    The driver must not commit by itself before a CREATE or ALTER: `connect` opens it in autocommit mode, so that the
+    only transaction there is, is ours (https://github.com/dgahagan/shelf/issues/24).
+    """
+    engine = createengine("sqlite://", creator=connect, poolclass=NullPool)
+    event.listen(made, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
+    with made.connect() as connection:
+        yield connection

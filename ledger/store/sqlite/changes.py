@@ -1,0 +1,183 @@
+"""What one transaction does: each request applied in turn, a refused one leaving no trace."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final, TypeAlias
+
+from ledger.calls import CallRow
+from ledger.errors import LedgerError
+from ledger.events import ToolVersionPublished
+from ledger.store import rules
+from ledger.store.port import Append, Appended, Head, StoredEvent
+from ledger.store.rules import Link
+from ledger.store.sqlite import sql
+
+Request: TypeAlias = Append | rules.Renewal | rules.Return
+Answer: TypeAlias = Appended | bool
+
+_PROPOSED: Final = "call.proposed"
+
+
+class Changes:
+    """The requests of one open transaction; `made` says whether there is anything to commit."""
+
+    def __init__(self, connection: sqlite3.Connection, now: datetime) -> None:
+        self._connection = connection
+        self._now = now
+        self.made = False
+
+    def apply(self, request: Request, *, alone: bool) -> Answer | LedgerError:
+        """
+        Apply a request; return its answer, or the error to raise for it.
+
+        `alone` in its transaction it needs no savepoint: where it is refused, all is rolled back. Raises
+        `sqlite3.Error` where the whole transaction is lost.
+        """
+        try:
+            if isinstance(request, Append):
+                return self._append(request) if alone else self._append_beside(request)
+            return self._lease(request)
+        except LedgerError as refusal:
+            if alone:
+                self.made = False
+            return refusal
+
+    def _append_beside(self, request: Append) -> Appended:
+        with _savepoint(self._connection):
+            return self._append(request)
+
+    def _append(self, request: Append) -> Appended:
+        head = self.head(request.session_id)
+        try:
+            after = rules.admit(request, head, self._now)
+        except LedgerError as refusal:
+            return self._recorded(request, head, refusal)
+        links = rules.linked(request.drafts, head.sequence, head.digest)
+        try:
+            last = self._insert_events(links)
+        except sqlite3.IntegrityError:
+            return self._recorded(request, head, rules.head_disagrees(request.session_id))
+        except OverflowError as error:
+            raise rules.too_large(request) or error from error
+        after = replace(after, sequence=links[-1].sequence, digest=links[-1].digest)
+        self._move_head(request.session_id, head, after)
+        positions = tuple(range(last - len(links) + 1, last + 1))
+        if request.calls:
+            self._put_calls(request, positions)
+        self._publish(links)
+        self.made = True
+        return Appended(sequences=tuple(link.sequence for link in links), positions=positions, head=after)
+
+    def head(self, session_id: str) -> Head:
+        """Return where the session stands in this transaction."""
+        row = self._run(sql.HEAD, (session_id,)).fetchone()
+        if row is None:
+            return rules.EMPTY
+        sequence, digest, owner, token, expires_at = row
+        return Head(sequence=sequence, digest=digest, owner=owner, token=token, expires_at=expires_at)
+
+    def stored(self, request: Append) -> Mapping[str, StoredEvent]:
+        """Return the events of the session that have one of the request's event ids."""
+        found = {}
+        ids = [draft.event.event_id for draft in request.drafts]
+        for start in range(0, len(ids), sql.MOST_ROWS):
+            some = ids[start : start + sql.MOST_ROWS]
+            statement = sql.select_events_by_id(len(some))
+            for row in self._run(statement, (request.session_id, *some)):
+                event = sql.stored_event(row)
+                found[event.event_id] = event
+        return found
+
+    def _recorded(self, request: Append, head: Head, otherwise: LedgerError) -> Appended:
+        """Return the answer to a repeated request; raise `otherwise` where it is none."""
+        repeated = rules.repeat(request, self.stored(request), head)
+        if repeated is None:
+            raise rules.twice(request.drafts) or otherwise
+        return repeated
+
+    def _insert_events(self, links: list[Link]) -> int:
+        """Insert events and return the position of the last; a transaction gives them consecutive ones."""
+        if len(links) <= sql.MOST_ROWS:
+            return self._insert_some(links)
+        with _savepoint(self._connection):
+            for start in range(0, len(links), sql.MOST_ROWS):
+                last = self._insert_some(links[start : start + sql.MOST_ROWS])
+        return last
+
+    def _insert_some(self, links: list[Link]) -> int:
+        values: list[Any] = []
+        for link in links:
+            values += sql.event_row(link)
+        return self._run(sql.insert_events(len(links)), values).lastrowid or 0
+
+    def _move_head(self, session_id: str, before: Head, after: Head) -> None:
+        columns = (after.sequence, after.digest, after.owner, after.token, after.expires_at, session_id)
+        if before is rules.EMPTY:
+            self._run(sql.NEW_HEAD, columns)
+        else:
+            self._run(sql.MOVE_HEAD, (*columns, before.sequence))
+
+    def _lease(self, request: rules.Renewal | rules.Return) -> bool:
+        head = self.head(request.session_id)
+        if isinstance(request, rules.Renewal):
+            after = rules.renewed(head, request, self._now)
+        else:
+            after = rules.returned(head, request)
+        if after is None:
+            return False
+        self._move_head(request.session_id, head, after)
+        self.made = True
+        return True
+
+    def _put_calls(self, request: Append, positions: tuple[int, ...]) -> None:
+        for call_id in rules.freed_keys(request.calls, self._key_holder):
+            self._run(sql.FREE_KEY, (call_id,))
+        proposed = {
+            draft.event.call_id: position
+            for draft, position in zip(request.drafts, positions, strict=True)
+            if draft.type == _PROPOSED
+        }
+        for row in request.calls:
+            try:
+                self.put_call(row, proposed.get(row.call_id))
+            except sqlite3.IntegrityError as error:
+                raise rules.place_taken(row) from error
+
+    def put_call(self, row: CallRow, proposed: int | None = None) -> None:
+        """Write a call's row: a new one, at its proposal's position where the caller knows it, or over the old one."""
+        if proposed is None:
+            if self._run(sql.MOVE_CALL, (*row[sql.IDENTITY :], row.call_id)).rowcount:
+                return
+            proposed = self._run(sql.FIRST_OF_CALL, (row.call_id,)).fetchone()[0]
+        self._run(sql.NEW_CALL, (proposed, *row))
+
+    def _key_holder(self, tenant: str, key: str) -> str | None:
+        row = self._run(sql.KEY_HOLDER, (tenant, key)).fetchone()
+        return row[0] if row is not None else None
+
+    def _publish(self, links: list[Link]) -> None:
+        for link in links:
+            body = link.draft.event.body
+            if isinstance(body, ToolVersionPublished):
+                self._run(sql.NEW_TOOL_VERSION, sql.version_row(link.draft.event, body))
+
+    def _run(self, statement: str, values: Sequence[Any]) -> sqlite3.Cursor:
+        return sql.run(self._connection, statement, values)
+
+
+@contextmanager
+def _savepoint(connection: sqlite3.Connection) -> Iterator[None]:
+    """Undo what is done inside where it is refused."""
+    connection.execute("SAVEPOINT request")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK TO request")
+        raise
+    finally:
+        connection.execute("RELEASE request")

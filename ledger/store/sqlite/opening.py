@@ -1,0 +1,115 @@
+"""Opening a file: make it, know it as a ledger, bring its tables up to date."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+
+from ledger.errors import NoDatabase, SchemaOutdated, StoreUnavailable
+from ledger.ids import Clock
+from ledger.store.schema import APPLICATION, EPOCH, HEAD, Migrate
+from ledger.store.sqlite.faults import translated
+from ledger.store.sqlite.files import Files
+from ledger.store.sqlite.lock import SideLock
+from ledger.store.sqlite.reader import open_reader
+from ledger.store.sqlite.store import ReadOnlySqliteStore, SqliteStore
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """What a file holds: `revision` is None where there is no ledger in it, `foreign` where there is something else."""
+
+    revision: str | None
+    epoch: int
+    foreign: bool
+
+    @property
+    def current(self) -> bool:
+        """Whether this release can work with them: its own, or newer ones that only added to them."""
+        return self.revision == HEAD or (self.revision is not None and self.revision > HEAD and self.epoch == EPOCH)
+
+    @property
+    def newer(self) -> bool:
+        """Whether a newer release made them so that this one cannot work with them."""
+        return self.epoch > EPOCH
+
+
+def tables_of(connection: sqlite3.Connection) -> Tables:
+    """Look at what a file holds. Raises `sqlite3.Error`."""
+    names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    if application != APPLICATION or "alembic_version" not in names:
+        return Tables(None, 0, foreign=bool(names - {"alembic_version"}) or application != 0)
+    (epoch,) = connection.execute("PRAGMA user_version").fetchone()
+    row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    return Tables(row[0] if row else None, epoch, foreign=False)
+
+
+def open_file(  # noqa: PLR0913 - the options of `open_store`
+    path: Path, *, create: bool, migrate: Migrate, clock: Clock, read_only: bool, patience: float
+) -> SqliteStore | ReadOnlySqliteStore:
+    """Open the ledger in a file; see `ledger.store.urls.open_store`."""
+    files = Files(path)
+    if not files.exists() and (read_only or not create):
+        raise NoDatabase(f"there is no ledger at {path}", hint="`ledger init` makes one, and so does Ledger.open.")
+    if not read_only and create:
+        files.database.parent.mkdir(parents=True, exist_ok=True)
+    files.refuse_network()
+    try:
+        if read_only:
+            _check(files, migrate)
+            return ReadOnlySqliteStore(files)
+        _prepare(files, create=create, migrate=migrate, patience=patience)
+    except sqlite3.Error as error:
+        raise translated(error, files.database, doing="open") from error
+    return SqliteStore(files, clock=clock, patience=patience)
+
+
+def _check(files: Files, migrate: Migrate) -> None:
+    connection = open_reader(files)
+    try:
+        tables = tables_of(connection)
+    finally:
+        connection.close()
+    _refuse(files, tables, create=False)
+    if migrate != "off" and not tables.current:
+        raise _outdated(files, tables)
+
+
+def _refuse(files: Files, tables: Tables, *, create: bool) -> None:
+    if tables.foreign:
+        raise NoDatabase(f"{files.database} is a database, but not a ledger", hint="Give the ledger a file of its own.")
+    if tables.revision is None and not create:
+        raise NoDatabase(f"{files.database} holds no ledger", hint="`ledger init` makes one, and so does Ledger.open.")
+
+
+def _outdated(files: Files, tables: Tables) -> SchemaOutdated:
+    if tables.newer:
+        return SchemaOutdated(
+            f"{files.database} was upgraded by a newer release (tables {tables.revision}, here {HEAD})",
+            hint="Upgrade this program.",
+        )
+    return SchemaOutdated(
+        f"{files.database} has the tables of an older release ({tables.revision}, here {HEAD})",
+        hint="Run `ledger db upgrade`.",
+    )
+
+
+def _prepare(files: Files, *, create: bool, migrate: Migrate, patience: float) -> None:
+    """Make sure that the tables are there, under the writers' lock: of many starters one does the work."""
+    with SideLock(files.lock).held(patience):
+        connection = files.writer("rwc" if create else "rw")
+        try:
+            tables = tables_of(connection)
+        finally:
+            connection.close()
+        _refuse(files, tables, create=create)
+        if tables.current or (migrate == "off" and tables.revision is not None):
+            return
+        if tables.newer or (migrate != "auto" and tables.revision is not None):
+            raise _outdated(files, tables)
+        from ledger.store.migrate import upgrade
+
+        upgrade(files.writer)

@@ -1,0 +1,193 @@
+"""The read side: a connection for each reader at a time that cannot write, one snapshot a call."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+from ledger.calls import CallRow
+from ledger.errors import StoreUnavailable
+from ledger.store import rules
+from ledger.store.port import CallFilter, EventFilter, Head, PlacedCall, SessionRow, StoredEvent
+from ledger.store.sqlite import door, sql
+from ledger.store.sqlite.faults import translated
+from ledger.store.sqlite.files import Files
+from ledger.store.sqlite.filters import IS_OPEN, IS_WAITING, call_where, event_where
+
+_READ: Final = (
+    f"SELECT {sql.STORED} FROM event"  # noqa: S608 - our own names
+    " WHERE session_id = ? AND sequence > ? AND sequence <= ? ORDER BY sequence LIMIT ?"
+)
+_KEYED: Final = f"SELECT {sql.PLACED} FROM call WHERE tenant = ? AND idempotency_key = ?"  # noqa: S608 - our own names
+_SESSIONS: Final = f"""
+    SELECT session_id, sequence,
+      (SELECT recorded_at FROM event e WHERE e.session_id = h.session_id AND e.sequence = 1),
+      (SELECT recorded_at FROM event e WHERE e.session_id = h.session_id AND e.sequence = h.sequence),
+      (SELECT record FROM event e WHERE e.session_id = h.session_id AND e.type = 'session.closed'
+        ORDER BY e.position LIMIT 1),
+      (SELECT count(*) FROM call c WHERE c.session_id = h.session_id),
+      (SELECT count(*) FROM call c WHERE c.session_id = h.session_id AND {IS_OPEN} AND {IS_WAITING}),
+      (SELECT count(*) FROM call c WHERE c.session_id = h.session_id AND {IS_OPEN}),
+      owner, expires_at
+    FROM session_head h
+    WHERE session_id > ? AND substr(session_id, 1, 1) <> '_'
+    ORDER BY session_id LIMIT ?
+"""  # noqa: S608 - our own names
+_LAST: Final = 2**63 - 1
+
+
+class Readers:
+    """The idle connections for reading; a thread takes one for each call, so it never waits for another's."""
+
+    def __init__(self, files: Files, *, mode: str = "ro") -> None:
+        self.files = files
+        self._mode = mode
+        self._idle: deque[sqlite3.Connection] = deque()
+        self._pinned = threading.local()
+        self._closed = False
+
+    @contextmanager
+    def connection(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection; SQLite's errors become the ledger's."""
+        pinned = getattr(self._pinned, "connection", None)
+        try:
+            if pinned is not None:
+                yield pinned
+                return
+            connection = self._take()
+            try:
+                yield connection
+            except BaseException:
+                connection.close()
+                raise
+            self._give_back(connection)
+        except sqlite3.Error as error:
+            raise translated(error, self.files.database, doing="read") from error
+
+    @contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """Let every read of this thread see the same state, until the end of the block."""
+        with self.connection() as connection:
+            connection.execute("BEGIN")
+            self._pinned.connection = connection
+            try:
+                yield connection
+            finally:
+                self._pinned.connection = None
+                connection.execute("ROLLBACK")
+
+    def _take(self) -> sqlite3.Connection:
+        if self._closed:
+            raise StoreUnavailable("this ledger is closed")
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return open_reader(self.files)
+
+    def _give_back(self, connection: sqlite3.Connection) -> None:
+        self._idle.append(connection)
+        if self._closed:
+            self.close()
+
+    def close(self) -> None:
+        """Close the idle connections; those in use are closed when they come back."""
+        self._closed = True
+        while self._idle:
+            self._idle.pop().close()
+
+    def forget(self) -> None:
+        """Start anew in a forked child: nothing inherited is used or closed."""
+        for connection in self._idle:
+            door.leak(connection)
+        self._idle = deque()
+        self._pinned = threading.local()
+
+
+def open_reader(files: Files) -> sqlite3.Connection:
+    """
+    Open a connection that cannot write.
+
+    Where the folder is not writable SQLite cannot open a closed ledger as usual. It is then read as `immutable`, but
+    only if there is no log: in the log are events that such a connection would not see.
+    """
+    connection = files.connect("ro")
+    try:
+        connection.execute("PRAGMA query_only=ON")
+        connection.execute("SELECT 1 FROM sqlite_master").fetchall()
+        return connection
+    except sqlite3.OperationalError:
+        connection.close()
+        if files.wal.exists() or os.access(files.database.parent, os.W_OK):
+            raise
+        return files.connect("ro", immutable=True)
+
+
+class SqliteReader:
+    """A `Reader` over one file."""
+
+    def __init__(self, readers: Readers) -> None:
+        self._readers = readers
+
+    def _all(self, statement: str, values: Sequence[Any] = ()) -> list[sql.Row]:
+        with self._readers.connection() as connection:
+            return sql.run(connection, statement, values).fetchall()
+
+    def head(self, session_id: str) -> Head | None:
+        """Return where the session stands; see `Reader.head`."""
+        for sequence, digest, owner, token, expires_at in self._all(sql.HEAD, (session_id,)):
+            return Head(sequence=sequence, digest=digest, owner=owner, token=token, expires_at=expires_at)
+        return None
+
+    def read(self, session_id: str, *, after: int = 0, until: int | None = None, limit: int) -> Sequence[StoredEvent]:
+        """Return events of one session; see `Reader.read`."""
+        rows = self._all(_READ, (session_id, after, _LAST if until is None else until, limit))
+        return list(map(sql.stored_event, rows))
+
+    def events(self, where: EventFilter, *, after: int = 0, limit: int) -> Sequence[StoredEvent]:
+        """Return events over all sessions; see `Reader.events`."""
+        found = event_where(where, after)
+        statement = f"SELECT {sql.STORED} FROM event WHERE {found} ORDER BY position LIMIT ?"  # noqa: S608 - our names
+        return list(map(sql.stored_event, self._all(statement, (*found.values, limit))))
+
+    def calls(self, where: CallFilter, *, after: int = 0, limit: int) -> Sequence[PlacedCall]:
+        """Return calls; see `Reader.calls`."""
+        found = call_where(where, after)
+        statement = f"SELECT {sql.PLACED} FROM call WHERE {found} ORDER BY position LIMIT ?"  # noqa: S608 - our names
+        return list(map(sql.placed_call, self._all(statement, (*found.values, limit))))
+
+    def call(self, call_id: str) -> CallRow | None:
+        """Return a call's row."""
+        for row in self._all(sql.CALL, (call_id,)):
+            return sql.placed_call(row).row
+        return None
+
+    def keyed(self, tenant: str, idempotency_key: str) -> CallRow | None:
+        """Return the call that holds a host's idempotency key."""
+        for row in self._all(_KEYED, (tenant, idempotency_key)):
+            return sql.placed_call(row).row
+        return None
+
+    def sessions(self, *, after: str = "", limit: int) -> Sequence[SessionRow]:
+        """Return sessions by id; see `Reader.sessions`."""
+        return [_session(row) for row in self._all(_SESSIONS, (after, limit))]
+
+
+def _session(row: sql.Row) -> SessionRow:
+    session_id, sequence, opened_at, last_at, closing, calls, waiting, is_open, owner, expires_at = row
+    return SessionRow(
+        session_id=sql.readable((session_id,))[0],
+        sequence=sequence,
+        opened_at=opened_at,
+        last_at=last_at,
+        closed=rules.close_reason(closing) if closing is not None else None,
+        calls=calls,
+        waiting=waiting,
+        open=is_open,
+        owner=owner,
+        owned_until=expires_at,
+    )

@@ -1,0 +1,182 @@
+"""The statements of the hot path and the order of their columns; a test compares them with the declared tables."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Final
+
+from ledger.calls import CallRow
+from ledger.events import Event, ToolVersionPublished
+from ledger.store.port import PlacedCall, StoredEvent
+from ledger.store.rules import Link
+from ledger.strictjson import canonical
+
+Row = tuple[Any, ...]
+
+EVENT_COLUMNS: Final = (
+    "session_id",
+    "sequence",
+    "event_id",
+    "type",
+    "format",
+    "call_id",
+    "tool",
+    "schema_version",
+    "turn",
+    "idx",
+    "revision",
+    "attempt",
+    "tenant",
+    "principal",
+    "recorded_at",
+    "record",
+    "digest",
+)
+STORED: Final = "position, session_id, sequence, event_id, type, call_id, tool, record, digest"
+"""The columns of a `StoredEvent`, in order."""
+
+CALL_COLUMNS: Final = CallRow._fields
+_CALL_LIST: Final = ", ".join(CALL_COLUMNS)
+PLACED: Final = f"position, {_CALL_LIST}"
+"""The columns of a `PlacedCall`, in order."""
+
+MOST_ROWS: Final = 50
+"""Rows of one INSERT: below 999 parameters, which every SQLite takes."""
+
+BEGIN: Final = "BEGIN IMMEDIATE"
+COMMIT: Final = "COMMIT"
+ROLLBACK: Final = "ROLLBACK"
+
+HEAD: Final = "SELECT sequence, digest, owner, token, expires_at FROM session_head WHERE session_id = ?"
+NEW_HEAD: Final = (
+    "INSERT INTO session_head (sequence, digest, owner, token, expires_at, session_id) VALUES (?, ?, ?, ?, ?, ?)"
+)
+MOVE_HEAD: Final = (
+    "UPDATE session_head SET sequence = ?, digest = ?, owner = ?, token = ?, expires_at = ?"
+    " WHERE session_id = ? AND sequence = ?"
+)
+NEW_CALL: Final = (
+    f"INSERT INTO call (position, {_CALL_LIST}) VALUES (?{', ?' * len(CALL_COLUMNS)})"  # noqa: S608 - our own names
+)
+IDENTITY: Final = 6
+"""The first columns of a call say which one it is (id, session, place, tool); no event changes them."""
+MOVE_CALL: Final = (
+    f"UPDATE call SET {', '.join(f'{name} = ?' for name in CALL_COLUMNS[IDENTITY:])} WHERE call_id = ?"  # noqa: S608
+)
+FIRST_OF_CALL: Final = "SELECT ifnull(min(position), 0) FROM event WHERE call_id = ?"
+KEY_HOLDER: Final = "SELECT call_id FROM call WHERE tenant = ? AND idempotency_key = ?"
+FREE_KEY: Final = "UPDATE call SET idempotency_key = NULL WHERE call_id = ?"
+NEW_TOOL_VERSION: Final = (
+    "INSERT OR IGNORE INTO tool_version (tool, version, schema_digest, description_digest, schema, output_schema,"
+    " contract, description, recorded_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+CALL: Final = f"SELECT {PLACED} FROM call WHERE call_id = ?"  # noqa: S608 - our own names
+ALL_CALLS: Final = f"SELECT {PLACED} FROM call"  # noqa: S608 - our own names
+DROP_CALL: Final = "DELETE FROM call WHERE call_id = ?"
+
+
+@cache
+def insert_events(count: int) -> str:
+    """Return the INSERT of so many events."""
+    row = f"(?{', ?' * (len(EVENT_COLUMNS) - 1)})"
+    return f"INSERT INTO event ({', '.join(EVENT_COLUMNS)}) VALUES {', '.join([row] * count)}"  # noqa: S608 - our names
+
+
+@cache
+def select_events_by_id(count: int) -> str:
+    """Return the SELECT of a session's events that have one of so many event ids."""
+    return f"SELECT {STORED} FROM event WHERE session_id = ? AND event_id IN ({marks(count)})"  # noqa: S608 - our names
+
+
+def version_row(event: Event, body: ToolVersionPublished) -> Row:
+    """Return the columns of a published tool version."""
+    return (
+        event.tool or "",
+        event.schema_version or 0,
+        event.schema_digest or "",
+        body.description_digest,
+        canonical(body.schema),
+        canonical(body.output_schema),
+        canonical(body.contract),
+        canonical(body.description),
+        event.recorded_at,
+    )
+
+
+def marks(count: int) -> str:
+    """Return so many parameter marks."""
+    return ", ".join("?" * count)
+
+
+def event_row(link: Link) -> Row:
+    """Return an event's columns."""
+    event = link.draft.event
+    return (
+        event.session_id,
+        link.sequence,
+        event.event_id,
+        link.draft.type,
+        event.format,
+        event.call_id,
+        event.tool,
+        event.schema_version,
+        event.turn,
+        event.index,
+        event.revision,
+        event.attempt,
+        event.tenant or "",
+        event.principal,
+        event.recorded_at,
+        link.record,
+        link.digest,
+    )
+
+
+def bindable(row: Sequence[Any]) -> Row:
+    """
+    Return the row with texts that UTF-8 cannot hold (lone surrogates) as bytes; `readable` turns them back.
+
+    SQLite keeps bytes in a text column as they are, so what a model called a tool survives, and can be looked up.
+    """
+    return tuple(value.encode("utf-8", "surrogatepass") if is_odd(value) else value for value in row)
+
+
+def readable(row: Row) -> Row:
+    """Return a row without binary columns as it was before `bindable`."""
+    if bytes in map(type, row):
+        return tuple(value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value for value in row)
+    return row
+
+
+def is_odd(value: Any) -> bool:
+    """Return whether a value is a text with a lone surrogate."""
+    if not isinstance(value, str) or value.isascii():
+        return False
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def run(connection: sqlite3.Connection, statement: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
+    """Execute a statement; texts that UTF-8 cannot hold are bound as bytes (see `bindable`)."""
+    try:
+        return connection.execute(statement, values)
+    except UnicodeEncodeError:
+        return connection.execute(statement, bindable(values))
+
+
+def stored_event(row: Row) -> StoredEvent:
+    """Return a row of the `STORED` columns as an event."""
+    if bytes in map(type, row[:-2]):
+        return StoredEvent(*readable(row[:-2]), *row[-2:])
+    return StoredEvent._make(row)
+
+
+def placed_call(row: Row) -> PlacedCall:
+    """Return a row of the `PLACED` columns as a call."""
+    return PlacedCall(row[0], CallRow._make(readable(row[1:])))

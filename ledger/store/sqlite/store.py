@@ -1,0 +1,149 @@
+"""The `Store` over one SQLite file."""
+
+from __future__ import annotations
+
+import sqlite3
+import weakref
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from ledger.calls import CallRow
+from ledger.errors import StoreUnavailable, UsageError
+from ledger.ids import Clock
+from ledger.store import rules
+from ledger.store.group import GroupWriter
+from ledger.store.port import Append, Appended
+from ledger.store.sqlite import door, sql
+from ledger.store.sqlite.changes import Answer, Changes, Request
+from ledger.store.sqlite.faults import translated
+from ledger.store.sqlite.files import Files
+from ledger.store.sqlite.reader import Readers, SqliteReader
+from ledger.store.sqlite.writer import Writer, is_outcome
+
+Difference = tuple[str, CallRow | None, CallRow | None]
+
+
+class SqliteStore(SqliteReader):
+    """A ledger in one file, shared by threads and processes of one machine."""
+
+    def __init__(self, files: Files, *, clock: Clock, patience: float) -> None:
+        self._pool = Readers(files)
+        super().__init__(self._pool)
+        self._files = files
+        self._clock = clock
+        self._writer = Writer(files, clock, patience)
+        self._group: GroupWriter[Request, Answer] = GroupWriter(self._writer.commit)
+        _OPEN.add(self)
+
+    def append(self, request: Append) -> Appended:
+        """Record events; see `Store.append`."""
+        rules.check_request(request)
+        return self._submit(request)  # type: ignore[return-value] - an append is answered so
+
+    def renew(self, session_id: str, *, token: int, seconds: float) -> bool:
+        """Prolong a lease; see `Store.renew`."""
+        return bool(self._submit(rules.Renewal(session_id, token, seconds)))
+
+    def release(self, session_id: str, *, token: int) -> None:
+        """Give a lease back; see `Store.release`."""
+        self._submit(rules.Return(session_id, token))
+
+    def _submit(self, request: Request) -> Answer:
+        return self._group.submit(request, patience=None if is_outcome(request) else self._writer.patience)
+
+    def rebuild(self, rows: Iterator[CallRow], *, write: bool) -> Sequence[Difference]:
+        """Compare the projection with folded rows, in one state of the ledger; see `Store.rebuild`."""
+        if not write:
+            with self._pool.snapshot() as connection:
+                return differences(connection, rows)
+        try:
+            return self._writer.alone(lambda connection: self._rewritten(connection, rows))
+        except sqlite3.Error as error:
+            raise translated(error, self._files.database, doing="rebuild the calls of") from error
+
+    def _rewritten(self, connection: sqlite3.Connection, rows: Iterator[CallRow]) -> Sequence[Difference]:
+        changes = Changes(connection, self._clock.now())
+        found = differences(connection, rows)
+        for call_id, _, _ in found:
+            sql.run(connection, sql.DROP_CALL, (call_id,))
+        for _, _, row in found:
+            if row is not None:
+                changes.put_call(row)
+        return found
+
+    def close(self) -> None:
+        """Close the connections; the last one brings the log home."""
+        self._pool.close()
+        self._writer.close()
+
+    def forget(self) -> None:
+        """Start anew in a forked child: the parent's connections and its lock are not ours."""
+        self._pool.forget()
+        self._writer.forget()
+        self._group = GroupWriter(self._writer.commit)
+
+
+class ReadOnlySqliteStore(SqliteReader):
+    """A ledger opened for reading: every write is refused."""
+
+    def __init__(self, files: Files) -> None:
+        self._pool = Readers(files)
+        super().__init__(self._pool)
+        _OPEN.add(self)
+
+    def append(self, request: Append) -> Appended:
+        """Refuse."""
+        raise self._refusal()
+
+    def renew(self, session_id: str, *, token: int, seconds: float) -> bool:
+        """Refuse."""
+        raise self._refusal()
+
+    def release(self, session_id: str, *, token: int) -> None:
+        """Refuse."""
+        raise self._refusal()
+
+    def _refusal(self) -> UsageError:
+        return UsageError("this ledger was opened for reading only")
+
+    def rebuild(self, rows: Iterator[CallRow], *, write: bool) -> Sequence[Difference]:
+        """Compare the projection with folded rows; see `Store.rebuild`. Refuses to write."""
+        if write:
+            raise self._refusal()
+        with self._pool.snapshot() as connection:
+            return differences(connection, rows)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._pool.close()
+
+    def forget(self) -> None:
+        """Start anew in a forked child."""
+        self._pool.forget()
+
+
+def differences(connection: sqlite3.Connection, rows: Iterator[CallRow]) -> list[Difference]:
+    """Return where the stored calls and the folded ones differ: (call id, stored, folded)."""
+    found: list[Difference] = []
+    seen = set()
+    for folded in rows:
+        seen.add(folded.call_id)
+        stored = sql.placed_call(row).row if (row := sql.run(connection, sql.CALL, (folded.call_id,)).fetchone()) else None
+        if stored != folded:
+            found.append((folded.call_id, stored, folded))
+    for row in sql.run(connection, sql.ALL_CALLS):
+        stored = sql.placed_call(row).row
+        if stored.call_id not in seen:
+            found.append((stored.call_id, stored, None))
+    return sorted(found, key=lambda difference: difference[0])
+
+
+_OPEN: Final[weakref.WeakSet[SqliteStore | ReadOnlySqliteStore]] = weakref.WeakSet()
+
+
+def _forget_all() -> None:
+    for store in list(_OPEN):
+        store.forget()
+
+
+door.after_fork(_forget_all)

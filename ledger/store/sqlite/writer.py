@@ -1,0 +1,251 @@
+"""One transaction for a group of requests: the lock, the connection, the commit, and the look-up after a bad one."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final, TypeAlias, TypeVar
+
+from ledger.errors import LedgerError, StoreBusy, StoreError, StoreUnavailable
+from ledger.ids import Clock
+from ledger.store import rules
+from ledger.store.port import Append, Appended
+from ledger.store.sqlite import door, sql
+from ledger.store.sqlite.changes import Answer, Changes, Request
+from ledger.store.sqlite.faults import primary, translated
+from ledger.store.sqlite.files import WAL_BYTES, Files, Identity
+from ledger.store.sqlite.lock import SideLock
+
+T = TypeVar("T")
+
+_CHECKPOINT_STEP: Final = WAL_BYTES // 4
+
+
+def is_outcome(request: Request) -> bool:
+    """Return whether the request holds what cannot be asked again, and so waits without a deadline."""
+    return isinstance(request, Append) and any(draft.type in rules.OUTCOMES for draft in request.drafts)
+
+
+class Writer:
+    """The one write connection of a process; used by one thread at a time (the leader of a group)."""
+
+    def __init__(self, files: Files, clock: Clock, patience: float) -> None:
+        self.files = files
+        self.lock = SideLock(files.lock)
+        self.patience = patience
+        self._clock = clock
+        self._connection: sqlite3.Connection | None = None
+        self._identity: Identity | None = None
+        self._checkpoint_at = WAL_BYTES
+        self._mutex = threading.Lock()
+        self._closed = False
+
+    # -- a group
+
+    def commit(self, requests: Sequence[Request]) -> Sequence[Answer | LedgerError]:
+        """Record the requests in one transaction; each gets its answer, or the error to raise."""
+        with self._mutex:
+            return self._commit(requests)
+
+    def _commit(self, requests: Sequence[Request]) -> Sequence[Answer | LedgerError]:
+        try:
+            self.lock.acquire(None if all(map(is_outcome, requests)) else self.patience)
+        except StoreBusy as busy:
+            return self._outcomes_only(requests, busy)
+        except StoreError as error:
+            return [error] * len(requests)
+        try:
+            return self._locked(requests)
+        finally:
+            self.lock.release()
+
+    def _outcomes_only(self, requests: Sequence[Request], busy: StoreBusy) -> Sequence[Answer | LedgerError]:
+        outcomes = [request for request in requests if is_outcome(request)]
+        answers = iter(self._commit(outcomes) if outcomes else ())
+        return [next(answers) if is_outcome(request) else busy for request in requests]
+
+    def _locked(self, requests: Sequence[Request]) -> Sequence[Answer | LedgerError]:
+        try:
+            connection, identity = self._open()
+            identity.check()
+            self._begin(connection, patient=any(map(is_outcome, requests)))
+        except StoreError as error:
+            return [error] * len(requests)
+        except sqlite3.Error as error:
+            self._drop()
+            return [translated(error, self.files.database, doing="write to")] * len(requests)
+        return self._transaction(connection, identity, requests)
+
+    def _begin(self, connection: sqlite3.Connection, *, patient: bool) -> None:
+        """Begin; a program that does not know the side lock may hold SQLite's own."""
+        while True:
+            try:
+                connection.execute(sql.BEGIN)
+                return
+            except sqlite3.OperationalError as error:
+                if not patient or primary(error) != sqlite3.SQLITE_BUSY:
+                    raise
+
+    def _transaction(
+        self, connection: sqlite3.Connection, identity: Identity, requests: Sequence[Request]
+    ) -> Sequence[Answer | LedgerError]:
+        changes = Changes(connection, self._clock.now())
+        try:
+            answers = [changes.apply(request, alone=len(requests) == 1) for request in requests]
+        except sqlite3.Error as error:
+            self._roll_back(connection)
+            return [translated(error, self.files.database, doing="write to")] * len(requests)
+        except BaseException:
+            self._roll_back(connection)
+            raise
+        if not changes.made:
+            self._roll_back(connection)
+            return answers
+        try:
+            connection.execute(sql.COMMIT)
+        except Exception as error:  # noqa: BLE001 - whatever it was, the commit may have happened
+            return self._after_bad_commit(requests, error)
+        except BaseException:
+            self._roll_back(connection)
+            raise
+        return self._acknowledged(connection, identity, requests, answers)
+
+    def _acknowledged(
+        self,
+        connection: sqlite3.Connection,
+        identity: Identity,
+        requests: Sequence[Request],
+        answers: Sequence[Answer | LedgerError],
+    ) -> Sequence[Answer | LedgerError]:
+        try:
+            identity.check()
+        except StoreError as error:
+            return [error] * len(requests)
+        self._checkpoint(connection, identity.wal_bytes)
+        return answers
+
+    def _checkpoint(self, connection: sqlite3.Connection, wal_bytes: int) -> None:
+        """
+        Bring a grown log home, under the lock (the WAL-reset bug of SQLite 3.7.0 to 3.51.2 needs two at it at once).
+
+        A reader may keep the log from starting over: then the next attempt waits until it has grown again. SQLite cuts
+        the log back to its limit when it starts over. A checkpoint that fails loses nothing.
+        """
+        if wal_bytes > self._checkpoint_at:
+            self._checkpoint_at = wal_bytes + _CHECKPOINT_STEP
+            with contextlib.suppress(sqlite3.Error):
+                connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        elif wal_bytes <= WAL_BYTES:
+            self._checkpoint_at = WAL_BYTES
+
+    # -- a commit that failed
+
+    def _after_bad_commit(
+        self, requests: Sequence[Request], error: Exception
+    ) -> Sequence[Answer | LedgerError]:
+        """
+        Look up by event id what became of a commit that reported an error: it may have happened all the same.
+
+        What is found is brought home into the database file before it is acknowledged: after a failed fsync the log's
+        pages may be clean in memory and absent from the disk.
+        """
+        self._drop()
+        fault = StoreUnavailable(
+            f"the commit to {self.files.database} failed ({error}); it could not be looked up whether it happened",
+            hint="Append the same events again: what is recorded is not doubled.",
+        )
+        try:
+            connection, identity = self._open()
+            answers = [self._look_up(connection, request, error) for request in requests]
+            if any(isinstance(answer, Appended) for answer in answers):
+                busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                identity.check()
+                if busy:
+                    return [fault] * len(requests)
+        except (StoreError, sqlite3.Error):
+            return [fault] * len(requests)
+        return answers
+
+    def _look_up(self, connection: sqlite3.Connection, request: Request, error: Exception) -> Answer | LedgerError:
+        absent = StoreUnavailable(f"the commit to {self.files.database} failed and nothing was recorded: {error}")
+        if isinstance(error, sqlite3.Error):
+            absent = translated(error, self.files.database, doing="commit to")
+        if not isinstance(request, Append):
+            return absent
+        changes = Changes(connection, self._clock.now())
+        try:
+            found = rules.repeat(request, changes.stored(request), changes.head(request.session_id))
+        except LedgerError as conflict:
+            return conflict
+        return absent if found is None else replace(found, repeated=False)
+
+    # -- the connection
+
+    def alone(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Do something else with the connection, in a transaction of its own; raises what `work` and SQLite raise."""
+        with self._mutex:
+            self.lock.acquire(self.patience)
+            try:
+                connection, identity = self._open()
+                identity.check()
+                connection.execute(sql.BEGIN)
+                try:
+                    done = work(connection)
+                    connection.execute(sql.COMMIT)
+                except BaseException:
+                    self._roll_back(connection)
+                    raise
+                return done
+            finally:
+                self.lock.release()
+
+    def _open(self) -> tuple[sqlite3.Connection, Identity]:
+        if self._closed:
+            raise StoreUnavailable("this ledger is closed")
+        if self._connection is None or self._identity is None:
+            connection = self.files.writer()
+            try:
+                self._identity = Identity(self.files, self._identity)
+            except BaseException:
+                connection.close()
+                raise
+            self._connection = connection
+        return self._connection, self._identity
+
+    def _roll_back(self, connection: sqlite3.Connection) -> None:
+        """End a transaction without a trace; SQLite may have ended it itself. Never left open, never reused broken."""
+        try:
+            if connection.in_transaction:
+                connection.execute(sql.ROLLBACK)
+        except sqlite3.Error:
+            self._drop()
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def close(self) -> None:
+        """Bring the log home and close, under the lock; a lock that stays taken means that another one will do it."""
+        with self._mutex:
+            self._closed = True
+            if self._connection is None:
+                self.lock.close()
+                return
+            with contextlib.suppress(StoreError):
+                self.lock.acquire(self.patience)
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            self._drop()
+            self.lock.close()
+
+    def forget(self) -> None:
+        """Start anew in a forked child: nothing inherited is used or closed."""
+        if self._connection is not None:
+            door.leak(self._connection)
+        self._connection = None
+        self._mutex = threading.Lock()
+        self.lock.forget()

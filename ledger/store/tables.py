@@ -1,0 +1,166 @@
+"""
+The tables, declared once. Loaded only by migrations and tests: the adapters speak plain SQL.
+
+`event` holds the truth and only grows. `session_head` is what an append compares and moves. `call` and `tool_version`
+are copies for look-ups, made in the same transaction, never the truth. Unique keys of events hold `session_id`, so
+that a ledger can be split by session later.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    Double,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Text,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.orm import registry
+from sqlmodel import Field, SQLModel
+
+from ledger.calls import TERMINAL
+
+BIG = BigInteger().with_variant(Integer, "sqlite")  # only INTEGER is SQLite's own row number
+
+IS_OPEN = f"state NOT IN ({', '.join(repr(state) for state in sorted(TERMINAL))})"
+
+
+class Table(SQLModel, registry=registry()):
+    """Keeps our tables out of `SQLModel.metadata`, which is the host's."""
+
+    metadata = MetaData()
+
+
+class EventRow(Table, table=True):
+    """
+    An event; `record` holds its exact bytes (never a JSON type, which would not keep them).
+
+    The columns beside it are copies for look-ups. `position` is the global order: given by the database, never reused.
+    """
+
+    __tablename__ = "event"
+    __table_args__ = (
+        UniqueConstraint("session_id", "sequence", name="event_sequence"),
+        UniqueConstraint("session_id", "event_id", name="event_once"),
+        CheckConstraint("position > 0", name="event_position"),
+        Index("event_call", "call_id", "position", sqlite_where=text("call_id IS NOT NULL")),
+        Index("event_type", "type", "position"),
+        Index("event_tool", "tool", "position", sqlite_where=text("tool IS NOT NULL")),
+        {"sqlite_autoincrement": True},
+    )
+
+    position: int | None = Field(default=None, sa_column=Column(BIG, primary_key=True, autoincrement=True))
+    session_id: str = Field(sa_column=Column(Text, nullable=False))
+    sequence: int = Field(sa_column=Column(BIG, nullable=False))
+    event_id: str = Field(sa_column=Column(Text, nullable=False))
+    type: str = Field(sa_column=Column(Text, nullable=False))
+    format: int = Field(sa_column=Column(Integer, nullable=False))
+    call_id: str | None = Field(default=None, sa_column=Column(Text))
+    tool: str | None = Field(default=None, sa_column=Column(Text))
+    schema_version: int | None = Field(default=None, sa_column=Column(BIG))
+    turn: int | None = Field(default=None, sa_column=Column(BIG))
+    idx: int | None = Field(default=None, sa_column=Column(BIG))
+    revision: int | None = Field(default=None, sa_column=Column(BIG))
+    attempt: int | None = Field(default=None, sa_column=Column(BIG))
+    tenant: str = Field(sa_column=Column(Text, nullable=False))
+    principal: str | None = Field(default=None, sa_column=Column(Text))
+    recorded_at: str = Field(sa_column=Column(Text, nullable=False))
+    record: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    digest: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+
+class SessionHeadRow(Table, table=True):
+    """Where a session stands, and who works on it: `expires_at` is "" where nobody does."""
+
+    __tablename__ = "session_head"
+
+    session_id: str = Field(sa_column=Column(Text, primary_key=True))
+    sequence: int = Field(sa_column=Column(BIG, nullable=False))
+    digest: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    owner: str | None = Field(default=None, sa_column=Column(Text))
+    token: int = Field(sa_column=Column(BIG, nullable=False))
+    expires_at: str = Field(sa_column=Column(Text, nullable=False))
+
+
+class CallTableRow(Table, table=True):
+    """One call as it stands (`ledger.calls.CallRow`), with the position of its proposal as the key of pages."""
+
+    __tablename__ = "call"
+    __table_args__ = (
+        UniqueConstraint("session_id", "turn", "idx", "revision", name="call_place"),
+        Index(
+            "call_key",
+            "tenant",
+            "idempotency_key",
+            unique=True,
+            sqlite_where=text("idempotency_key IS NOT NULL"),
+        ),
+        Index("call_position", "position"),
+        Index("call_open", "session_id", "state", sqlite_where=text(IS_OPEN)),
+        Index("call_tool", "tool", "position"),
+        Index("call_copy", "duplicate_of", sqlite_where=text("duplicate_of IS NOT NULL")),
+    )
+
+    call_id: str = Field(sa_column=Column(Text, primary_key=True))
+    position: int = Field(sa_column=Column(BIG, nullable=False))
+    session_id: str = Field(sa_column=Column(Text, nullable=False))
+    turn: int = Field(sa_column=Column(BIG, nullable=False))
+    idx: int = Field(sa_column=Column(BIG, nullable=False))
+    revision: int = Field(sa_column=Column(BIG, nullable=False))
+    tool: str = Field(sa_column=Column(Text, nullable=False))
+    schema_version: int | None = Field(default=None, sa_column=Column(BIG))
+    state: str = Field(sa_column=Column(Text, nullable=False))
+    effect: str = Field(sa_column=Column(Text, nullable=False))
+    stage: str | None = Field(default=None, sa_column=Column(Text))
+    gate: str | None = Field(default=None, sa_column=Column(Text))
+    code: str | None = Field(default=None, sa_column=Column(Text))
+    error_class: str | None = Field(default=None, sa_column=Column(Text))
+    reason: str | None = Field(default=None, sa_column=Column(Text))
+    duplicate_of: str | None = Field(default=None, sa_column=Column(Text))
+    attempt: int = Field(sa_column=Column(BIG, nullable=False))
+    arguments_digest: str | None = Field(default=None, sa_column=Column(Text))
+    idempotency_key: str | None = Field(default=None, sa_column=Column(Text))
+    provider_call_id: str | None = Field(default=None, sa_column=Column(Text))
+    provider: str | None = Field(default=None, sa_column=Column(Text))
+    model: str | None = Field(default=None, sa_column=Column(Text))
+    description_digest: str | None = Field(default=None, sa_column=Column(Text))
+    tenant: str = Field(sa_column=Column(Text, nullable=False))
+    principal: str | None = Field(default=None, sa_column=Column(Text))
+    proposed_at: str = Field(sa_column=Column(Text, nullable=False))
+    started_at: str | None = Field(default=None, sa_column=Column(Text))
+    waiting_since: str | None = Field(default=None, sa_column=Column(Text))
+    ended_at: str | None = Field(default=None, sa_column=Column(Text))
+    duration_ms: float | None = Field(default=None, sa_column=Column(Double))
+    sequence: int = Field(sa_column=Column(BIG, nullable=False))
+
+
+class ToolVersionRow(Table, table=True):
+    """A tool's version as this ledger first saw it, by its digests; JSON as canonical bytes."""
+
+    __tablename__ = "tool_version"
+
+    tool: str = Field(sa_column=Column(Text, primary_key=True))
+    version: int = Field(sa_column=Column(BIG, primary_key=True, autoincrement=False))
+    schema_digest: str = Field(sa_column=Column(Text, primary_key=True))
+    description_digest: str = Field(sa_column=Column(Text, primary_key=True))
+    schema_: bytes = Field(sa_column=Column("schema", LargeBinary, nullable=False))
+    output_schema: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    contract: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    description: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    recorded_at: str = Field(sa_column=Column(Text, nullable=False))
+
+
+class SessionKeyRow(Table, table=True):
+    """The key that a session's sealed fields need; destroying it erases them, and the chain still holds."""
+
+    __tablename__ = "session_key"
+
+    session_id: str = Field(sa_column=Column(Text, primary_key=True))
+    material: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    created_at: str = Field(sa_column=Column(Text, nullable=False))
