@@ -1,0 +1,139 @@
+"""Compiles a schema once, and says of each value what is wrong with it; it never raises for a value."""
+
+from __future__ import annotations
+
+from itertools import islice
+from math import isfinite
+from types import ModuleType
+from typing import Any, Final
+
+from ledger.catalog.explain import explain, wanted_type
+from ledger.catalog.formats import FORMATS
+from ledger.catalog.guard import LIMITS, SchemaLimits, guard
+from ledger.catalog.prepared import prepare
+from ledger.catalog.violation import GATE_ERROR, MAX_VIOLATIONS, Violation
+from ledger.catalog.vocabulary import Dialect
+from ledger.errors import CatalogFault
+from ledger.strictjson import Json, to_pointer
+
+MAX_DEPTH: Final = 64
+MAX_ALTERNATIVES: Final = 10
+"""So deep unions inside unions are explained; below that the message is general."""
+
+
+class CompiledSchema:
+    """A schema ready to check values; the schema it was made from can change without changing it."""
+
+    __slots__ = ("_engine", "_validator")
+
+    def __init__(self, validator: Any, engine: ModuleType) -> None:
+        self._validator = validator
+        self._engine = engine
+
+    @property
+    def name(self) -> str:
+        """Name and version of the validator, as events record it."""
+        return str(self._engine.validator_name())
+
+    def violations(self, value: Json) -> tuple[Violation, ...]:
+        """
+        Return what is wrong with *value*, at most 20, in the order of their places; nothing means valid.
+
+        An exception of the validator itself is one violation whose keyword is `gate_error`.
+        """
+        try:
+            if hostile := _hostile(value):
+                return (hostile,)
+            self._engine.fill_budget()
+            if self._validator.is_valid(value):
+                return ()
+            self._engine.fill_budget()
+            found = islice(self._explained(self._validator.iter_errors(value), (), 0), MAX_VIOLATIONS)
+            return tuple(violation for _, violation in sorted(found, key=lambda pair: (pair[0], pair[1].keyword)))
+        except Exception as error:  # noqa: BLE001 - whatever a validator raises is an outcome of this gate
+            message = f"the schema gate itself failed ({type(error).__name__}); nothing is known about the arguments"
+            return (Violation("", GATE_ERROR, message),)
+
+    def _explained(self, errors: Any, above: tuple[str | int, ...], level: int) -> Any:
+        """Yield a sortable place and the violation for each error; a union's is that of the alternative meant."""
+        for error in errors:
+            path = above + tuple(error.path)
+            keyword = str(error.validator)
+            if keyword in ("anyOf", "oneOf"):
+                yield from self._union(error, path, level)
+            else:
+                name = str(path[-1]) if path else ""
+                message = explain(keyword, error.validator_value, error.instance, error.schema or {}, name)
+                yield _placed(path, keyword, message)
+
+    def _union(self, error: Any, path: tuple[str | int, ...], level: int) -> Any:
+        if error.message == self._engine.MANY:
+            yield _placed(path, "oneOf", "matches more than one alternative, and may match one only")
+            return
+        value, nodes = error.instance, error.validator_value
+        branches = [
+            list(islice(self._engine.errors_of(self._validator, node, value), MAX_VIOLATIONS)) for node in nodes
+        ]
+        kin = [branch for branch in branches if not any(map(_of_another_kind, branch))]
+        if all(len(branch) == 1 and _wrong_type(branch[0]) for branch in branches):
+            types = [branch[0].validator_value for branch in branches]
+            flat = [name for each in types for name in ([each] if isinstance(each, str) else each)]
+            yield _placed(path, "type", wanted_type(list(dict.fromkeys(flat)), value))
+        elif len(kin) == 1 and level < MAX_ALTERNATIVES:
+            yield from self._explained(kin[0], path, level + 1)
+        else:
+            yield _placed(path, str(error.validator), explain(str(error.validator), nodes, value, {}, ""))
+
+
+def compile_schema(
+    schema: Json,
+    *,
+    formats: frozenset[str] = frozenset(),
+    limits: SchemaLimits = LIMITS,
+    dialect: Dialect = "2020-12",
+    path: str = "",
+) -> CompiledSchema:
+    """
+    Return *schema* compiled; raises CatalogFault with the pointer of what is wrong with it.
+
+    *formats* names the values of `format` that assert (none by default, see formats.py). *dialect* is what a schema
+    means that names none. *path* names the file in messages.
+    """
+    if unknown := sorted(formats - FORMATS.keys()):
+        raise CatalogFault(f"these formats cannot assert: {', '.join(unknown)}", path=path)
+    guarded = guard(schema, limits=limits, dialect=dialect, path=path)
+    from ledger.catalog import engine  # jsonschema costs some 60 ms: only who validates pays
+
+    engine.check_meta_schema(guarded.schema, guarded.dialect)
+    return CompiledSchema(engine.validator_of(prepare(guarded, formats), guarded.dialect), engine)
+
+
+def _placed(path: tuple[str | int, ...], keyword: str, message: str) -> tuple[Any, Violation]:
+    """Return a key that sorts indexes as numbers, and the violation."""
+    order = tuple((isinstance(step, str), 0 if isinstance(step, str) else step, str(step)) for step in path)
+    return order, Violation(to_pointer(path), keyword, message)
+
+
+def _wrong_type(error: Any) -> bool:
+    return error.validator == "type" and not error.path
+
+
+def _of_another_kind(error: Any) -> bool:
+    """Whether this error says that its alternative was not meant: another type, or another tag in a tagged union."""
+    return _wrong_type(error) or (error.validator in ("const", "enum", "false") and len(error.path) <= 1)
+
+
+def _hostile(value: Json) -> Violation | None:
+    """Look for what a decoder never lets through, before anything recurses: NaN, infinity, a depth above 64."""
+    waiting: list[tuple[tuple[str | int, ...], Json]] = [((), value)]
+    while waiting:
+        path, each = waiting.pop()
+        if isinstance(each, float):
+            if not isfinite(each):
+                return Violation(to_pointer(path), "finite", "NaN and Infinity are no JSON numbers")
+        elif isinstance(each, dict | list):
+            if len(path) >= MAX_DEPTH:
+                return Violation(to_pointer(path[:3]), "depth", f"nested deeper than {MAX_DEPTH}")
+            entries = each.items() if isinstance(each, dict) else enumerate(each)
+            waiting.extend(((*path, place), below) for place, below in entries)
+    return None

@@ -1,0 +1,111 @@
+"""A tool as the catalog defines it: its versions, its stage, and what replaces it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from ledger.catalog.contract import Contract
+from ledger.strictjson import Json, JsonObject
+
+Stage: TypeAlias = Literal["active", "hidden", "compat", "removed"]
+"""active → hidden (not offered) → compat (answers with its replacement; a read may run) → removed (never runs)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolVersion:
+    """
+    One published version: what the model reads, what its arguments must be, what the author promises.
+
+    `shape_digest` (`schemaDigest` in events) identifies the version: the schema without words for people.
+    `description_digest` covers all the words that the model reads. `formats`
+    are those that assert. `path` is the schema's file, or the function.
+    """
+
+    tool: str
+    version: int
+    schema: JsonObject
+    output_schema: JsonObject | None = None
+    contract: Contract
+    title: str | None = None
+    description: str
+    use_when: str | None = None
+    not_when: str | None = None
+    runbook: str | None = None
+    stage: Stage = "active"
+    formats: frozenset[str] = frozenset()
+    shape_digest: str
+    description_digest: str
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replacement:
+    """Another tool for what this one did: `when` says for which part of it, `example` shows its arguments."""
+
+    tool: str
+    when: str | None = None
+    example: Json | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolDefinition:
+    """
+    A tool with all its versions; `current` is the one that is offered, and its stage is the tool's.
+
+    `retention_days`: so long an unclosed session that knows the tool keeps it from being removed. `reserved`: earlier
+    names, which nobody may use again. `path` is its `tool.json`, or the function it was derived from.
+    """
+
+    name: str
+    current: int
+    versions: Mapping[int, ToolVersion]
+    stage: Stage = "active"
+    replacements: tuple[Replacement, ...] = ()
+    hint: str | None = None
+    owner: str | None = None
+    retention_days: int | None = None
+    reserved: tuple[str, ...] = ()
+    path: str = ""
+
+    @property
+    def latest(self) -> ToolVersion:
+        """The current version."""
+        return self.versions[self.current]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """Why a tool is quarantined: the file, the place in it (RFC 6901), and what is wrong."""
+
+    tool: str
+    path: str
+    pointer: str
+    message: str
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalog:
+    """
+    What was read from a catalog folder: the good tools by name, and the faults of the quarantined ones.
+
+    `digest` covers all that the good tools say; two hosts with one digest offer the same.
+    """
+
+    tools: Mapping[str, ToolDefinition]
+    faults: tuple[Fault, ...] = ()
+    digest: str
+    significant: frozenset[str] = frozenset()
+    formats: frozenset[str] = frozenset()
+
+
+def describe(version: ToolVersion) -> str:
+    """Return the text that the model reads as the tool's description: what it does, when to use it, when not."""
+    parts = [version.description]
+    if version.use_when:
+        parts.append(f"Use when: {version.use_when}")
+    if version.not_when:
+        parts.append(f"Do not use when: {version.not_when}")
+    return "\n\n".join(part for part in parts if part)

@@ -1,0 +1,24 @@
+"""Equality as JSON Schema means it, as a key: 1 equals 1.0, and neither equals true."""
+
+from __future__ import annotations
+
+from ledger.strictjson import Json
+
+
+def key_of(value: Json) -> str:
+    """
+    Return a text that two values share exactly if JSON Schema calls them equal.
+
+    For `enum`, `const` and `uniqueItems`: one pass and a hash of text, so neither a large list nor integers chosen to
+    collide cost the square of their number. The value has finite numbers only.
+    """
+    if isinstance(value, str):
+        return f"s{len(value)}:{value}"
+    if isinstance(value, bool) or value is None:
+        return f"{value};"
+    if isinstance(value, list):
+        return f"[{''.join(map(key_of, value))}]"
+    if isinstance(value, dict):
+        return "{" + "".join(key_of(name) + key_of(value[name]) for name in sorted(value)) + "}"
+    # Hexadecimal: exact, and not bound by the interpreter's limit of decimal digits.
+    return f"{int(value):x};" if value == int(value) else f"{float(value).hex()};"

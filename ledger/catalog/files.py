@@ -1,0 +1,127 @@
+"""Reads a catalog folder; the only module of the catalog that touches files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from ledger.catalog.definition import Catalog, Fault, ToolDefinition
+from ledger.catalog.documents import Settings, read_settings, read_tool
+from ledger.catalog.names import SLASH, folder_of
+from ledger.errors import CatalogFault, JsonRejected
+from ledger.strictjson import Json, Limits, decode, digest
+
+MAX_FILE: Final = 2**20
+MAX_TOOLS: Final = 10_000
+SETTINGS: Final = "catalog.json"
+TOOL: Final = "tool.json"
+
+_LIMITS: Final = Limits(max_bytes=MAX_FILE)
+
+
+def load_catalog(root: str | Path) -> Catalog:
+    """
+    Read every tool under *root*, one folder each; raises CatalogFault only where the folder or `catalog.json` is bad.
+
+    A tool with a fault is quarantined in `faults`, with file and pointer; the others work. Nothing outside *root* is
+    read: no symbolic link, no `..`, no special file.
+    """
+    root = Path(root)
+    if not root.is_dir():
+        hint = "Give the folder that holds one folder for each tool, or make one with `ledger init`."
+        raise CatalogFault("there is no such catalog folder", path=str(root), hint=hint)
+    inside = root.resolve()
+    settings_file = root / SETTINGS
+    settings = read_settings(_read(settings_file, inside), str(settings_file)) if settings_file.exists() else Settings()
+    tools: dict[str, ToolDefinition] = {}
+    faults: list[Fault] = []
+    for folder in _folders(root):
+        try:
+            definition = _tool(folder, inside, settings)
+            tools[definition.name] = definition
+        except CatalogFault as fault:
+            faults.append(_quarantined(folder, fault))
+    _quarantine_reserved(tools, faults)
+    return Catalog(
+        tools=MappingProxyType(tools),
+        faults=tuple(sorted(faults, key=lambda fault: (fault.tool, fault.path))),
+        digest=digest({name: _said(tools[name]) for name in tools}),
+        significant=settings.significant,
+        formats=settings.formats,
+    )
+
+
+def default_catalog_root() -> Path:
+    """Return the packaged catalog: in the wheel inside the package, in a checkout beside it."""
+    package = Path(__file__).resolve().parent.parent
+    packaged = package / "_schemas" / "tools"
+    return packaged if packaged.is_dir() else package.parent / "schemas" / "tools"
+
+
+def _folders(root: Path) -> Iterator[Path]:
+    entries = sorted(entry for entry in root.iterdir() if entry.is_dir() and not entry.name.startswith((".", "__")))
+    if len(entries) > MAX_TOOLS:
+        raise CatalogFault(f"{len(entries):,} folders; {MAX_TOOLS:,} tools are allowed", path=str(root))
+    yield from entries
+
+
+def _tool(folder: Path, inside: Path, settings: Settings) -> ToolDefinition:
+    def read(name: str) -> tuple[Json, str]:
+        file = folder / name
+        return _read(file, inside), str(file)
+
+    document, path = read(TOOL)
+    definition = read_tool(document, path, read, settings)
+    if folder.name != folder_of(definition.name):
+        raise CatalogFault(
+            f"the folder of this tool is {folder_of(definition.name)}, not {folder.name}", path=path, pointer="/name"
+        )
+    return definition
+
+
+def _read(file: Path, inside: Path) -> Json:
+    """Return what a JSON file holds; raises CatalogFault if it is missing, elsewhere, too large or not strict JSON."""
+    path = str(file)
+    try:
+        real = file.resolve(strict=True)
+        if not real.is_relative_to(inside):
+            raise CatalogFault("the file lies outside the catalog (a symbolic link)", path=path, hint="Copy it here.")
+        if not real.is_file():
+            raise CatalogFault("this is no regular file", path=path)
+        with real.open("rb") as stream:
+            data = stream.read(MAX_FILE + 1)
+        return decode(data, _LIMITS)
+    except JsonRejected as rejected:
+        where = f" (line {rejected.line}, column {rejected.column})" if rejected.line else ""
+        raise CatalogFault(f"{rejected.message}{where}", path=path) from None
+    except (OSError, RuntimeError) as error:  # RuntimeError: a circle of links, before Python 3.13
+        raise CatalogFault(f"the file cannot be read ({type(error).__name__})", path=path) from None
+
+
+def _quarantined(folder: Path, fault: CatalogFault) -> Fault:
+    name = folder.name.replace(SLASH, "/")
+    return Fault(tool=name, path=fault.path, pointer=fault.pointer, message=fault.fault, hint=fault.hint)
+
+
+def _quarantine_reserved(tools: dict[str, ToolDefinition], faults: list[Fault]) -> None:
+    """Names are never used again: a tool whose name another one reserves is quarantined."""
+    reserved = {name: definition for definition in tools.values() for name in definition.reserved}
+    for name in sorted(reserved.keys() & tools.keys()):
+        message = f"this name is reserved by {reserved[name].name}: names are never used again"
+        faults.append(Fault(tool=name, path=tools.pop(name).path, pointer="/name", message=message))
+
+
+def _said(definition: ToolDefinition) -> Json:
+    """Return what makes one definition differ from another, for the catalog's digest."""
+    return {
+        "current": definition.current,
+        "stage": definition.stage,
+        "hint": definition.hint,
+        "replacements": [[each.tool, each.when, each.example] for each in definition.replacements],
+        "versions": {
+            str(number): [each.shape_digest, each.description_digest, each.contract.digest, each.stage]
+            for number, each in definition.versions.items()
+        },
+    }

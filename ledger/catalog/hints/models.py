@@ -1,0 +1,83 @@
+"""Hints that pydantic understands; it is imported only here, and only if a function uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from ledger.catalog.hints.base import ArgumentsUnfit, Hint, NoSchema, Path, Reader
+from ledger.strictjson import Json, JsonObject, printable
+
+_PACKAGES: Final = ("pydantic", "pydantic_core", "annotated_types")
+
+
+def is_pydantic(kind: Any) -> bool:
+    """Whether *kind* (a class, or an object in `Annotated`) is pydantic's business; does not import it."""
+    bases = kind.__mro__ if isinstance(kind, type) else type(kind).__mro__
+    return hasattr(kind, "__pydantic_validator__") or any(_package(base) in _PACKAGES for base in bases)
+
+
+def _package(kind: Any) -> str:
+    return str(kind.__module__).partition(".")[0]
+
+
+def model_hint(annotation: Any, reader: Reader) -> Hint:
+    """
+    Return the hint of a model, or of `Annotated[…, Field(…)]`.
+
+    Objects are closed unless the model says `extra="allow"`: what a model would silently ignore is refused here.
+    Validators are user code, so are models: which of them run is not looked into.
+    """
+    from pydantic import TypeAdapter, ValidationError
+    from pydantic.errors import PydanticUserError
+
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(annotation)
+        schema = adapter.json_schema(ref_template="#/$defs/{model}")
+    except PydanticUserError as error:
+        raise NoSchema(f"pydantic cannot describe it: {printable(error.message.splitlines()[0])}") from None
+    for name, definition in schema.pop("$defs", {}).items():
+        closed = _tidy(definition)
+        if reader.definitions.setdefault(name, closed) != closed:
+            raise NoSchema(f"there are two types named {name}")
+    reader.runs_user_code = True
+
+    def build(value: Json, path: Path) -> Any:
+        try:
+            return adapter.validate_python(value)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+            place = (*path, *_known_steps(value, first["loc"]))
+            raise ArgumentsUnfit(place, printable(first["msg"])) from None
+
+    return Hint(_tidy(schema), build)
+
+
+def _known_steps(value: Json, steps: tuple[str | int, ...]) -> Iterator[str | int]:
+    """Yield those steps that lead through the value: pydantic puts names of types and functions between them."""
+    for step in steps:
+        if isinstance(value, dict) and isinstance(step, str):
+            if step in value:
+                yield step
+                value = value[step]
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+            yield step
+            value = value[step]
+    if steps and isinstance(value, dict) and steps[-1] not in value and isinstance(steps[-1], str):
+        yield steps[-1]
+
+
+def _tidy(schema: Any) -> Any:
+    """Close objects, and leave out pydantic's own pattern for decimals, which has a look-ahead: it checks itself."""
+    if isinstance(schema, list):
+        return [_tidy(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    tidy: JsonObject = {key: _tidy(value) for key, value in schema.items() if not _own_pattern(key, value)}
+    if tidy.get("type") == "object" and isinstance(tidy.get("properties"), dict):
+        tidy.setdefault("additionalProperties", False)
+    return tidy
+
+
+def _own_pattern(key: str, value: Any) -> bool:
+    return key == "pattern" and isinstance(value, str) and value.startswith("^(?!^[-+.]*$)")

@@ -1,0 +1,98 @@
+"""A tool that can run here: its version, its function, and everything in between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from ledger.catalog.binder import Binder
+from ledger.catalog.compile import CompiledSchema, compile_schema
+from ledger.catalog.contract import Contract
+from ledger.catalog.defaults import with_defaults
+from ledger.catalog.definition import ToolDefinition, ToolVersion
+from ledger.catalog.function import Function
+from ledger.catalog.guard import CAPS
+from ledger.catalog.resources import KeysFunction, keys_of
+from ledger.strictjson import JsonObject
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool:
+    """
+    One version of a tool, with the function that runs it.
+
+    `reconcile(arguments, context)` looks what became of a call. `resource_keys_fn(arguments)` names what a call
+    touches. `derived`: there are no catalog files, the function described it.
+    """
+
+    definition: ToolDefinition
+    version: ToolVersion
+    function: Callable[..., Any] = field(repr=False)
+    signature: Function = field(repr=False)
+    binder: Binder = field(repr=False)
+    reconcile: Callable[..., Any] | None = field(default=None, repr=False)
+    resource_keys_fn: KeysFunction | None = field(default=None, repr=False)
+    derived: bool = False
+
+    @property
+    def name(self) -> str:
+        """The tool's name."""
+        return self.version.tool
+
+    @property
+    def contract(self) -> Contract:
+        """What the author promises about this version."""
+        return self.version.contract
+
+    @property
+    def wants_context(self) -> bool:
+        """Whether the function has a parameter `context`."""
+        return self.signature.wants_context
+
+    @property
+    def wants_idempotency_key(self) -> bool:
+        """Whether the function has a parameter `idempotency_key`."""
+        return self.signature.wants_idempotency_key
+
+    @property
+    def is_async(self) -> bool:
+        """Whether calling the function gives a coroutine."""
+        return self.signature.is_async
+
+    @property
+    def runs_user_code(self) -> bool:
+        """Whether binding the arguments may run the host's code (pydantic models, `__post_init__`)."""
+        return self.binder.runs_user_code
+
+    @cached_property
+    def validator(self) -> CompiledSchema:
+        """The compiled schema; compiled when it is first needed."""
+        return compile_schema(
+            self.version.schema, formats=self.version.formats, limits=CAPS, path=self.version.path or self.name
+        )
+
+    def with_defaults(self, arguments: JsonObject) -> JsonObject:
+        """Return a copy of the arguments as they will run: with defaults only if the contract says `applyDefaults`."""
+        if self.contract.apply_defaults:
+            return with_defaults(self.version.schema, arguments)
+        return deepcopy(arguments)
+
+    def bind(self, arguments: JsonObject) -> dict[str, Any]:
+        """Return the keyword arguments without what the ledger fills; raises ArgumentsUnfit."""
+        return self.binder.bind(arguments)
+
+    def keywords(self, arguments: JsonObject, context: Any) -> dict[str, Any]:
+        """Return all keyword arguments of one run; the key comes from `context.idempotency_key`."""
+        keywords = self.bind(arguments)
+        if self.wants_context:
+            keywords["context"] = context
+        if self.wants_idempotency_key:
+            keywords["idempotency_key"] = context.idempotency_key
+        return keywords
+
+    def resource_keys(self, arguments: JsonObject) -> frozenset[str] | None:
+        """Return what a call with these arguments touches; None: nobody can say, it conflicts with everything."""
+        return keys_of(self.contract.resource_keys, self.resource_keys_fn, arguments)
