@@ -1,1 +1,87 @@
-"""A durable ledger for the tool calls of LLM agents."""
+"""
+A durable, event-sourced ledger for the tool calls of LLM agents.
+
+Importing it is cheap: each name is loaded when it is first used (PEP 562).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ledger.answers import (
+        Allow,
+        Ask,
+        CantTell,
+        Deny,
+        DidNotHappen,
+        Failed,
+        Happened,
+        Invalid,
+        NotFound,
+        OutcomeUnknown,
+        Rejected,
+        Unavailable,
+    )
+    from ledger.errors import LedgerError
+    from ledger.execution.context import Context
+    from ledger.session.handle import Session
+    from ledger.session.ledger import Ledger
+    from ledger.session.results import CallResult, Results
+    from ledger.version import VERSION as __version__
+
+_HOMES = {
+    "Allow": "ledger.answers",
+    "Ask": "ledger.answers",
+    "CallResult": "ledger.session.results",
+    "CantTell": "ledger.answers",
+    "Context": "ledger.execution.context",
+    "Deny": "ledger.answers",
+    "DidNotHappen": "ledger.answers",
+    "Failed": "ledger.answers",
+    "Happened": "ledger.answers",
+    "Invalid": "ledger.answers",
+    "Ledger": "ledger.session.ledger",
+    "LedgerError": "ledger.errors",
+    "NotFound": "ledger.answers",
+    "OutcomeUnknown": "ledger.answers",
+    "Rejected": "ledger.answers",
+    "Results": "ledger.session.results",
+    "Session": "ledger.session.handle",
+    "Unavailable": "ledger.answers",
+}
+
+__all__ = [
+    "Allow",
+    "Ask",
+    "CallResult",
+    "CantTell",
+    "Context",
+    "Deny",
+    "DidNotHappen",
+    "Failed",
+    "Happened",
+    "Invalid",
+    "Ledger",
+    "LedgerError",
+    "NotFound",
+    "OutcomeUnknown",
+    "Rejected",
+    "Results",
+    "Session",
+    "Unavailable",
+    "__version__",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("ledger.version").VERSION
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

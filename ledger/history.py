@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ledger.calls import TERMINAL, Call, evolve
+from ledger.errors import IllegalTransition
 from ledger.events import (
     BatchPlanned,
     CallProposed,
@@ -38,7 +39,7 @@ class Turn:
     @property
     def call_ids(self) -> tuple[str, ...]:
         """The calls that answer for the turn's slots, in the order asked."""
-        return tuple(slot[-1] for slot in self.slots)
+        return tuple(slot[-1] for slot in self.slots if slot)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,9 @@ class History:
     A session as it is after the events applied so far; the only mutable value of the core, owned by one handle.
 
     `told` keeps each call as it was when the next turn was recorded: that is what the model has read of it, and no
-    later verdict rewrites it.
+    later verdict rewrites it. `settled` are the calls that ended after the model had read them as open, `resolved`
+    those that ended after a person was asked; `last_of` is the last call of each tool, `responses` the last turn of
+    each response id.
     """
 
     session_id: str
@@ -88,22 +91,44 @@ class History:
     calls: dict[str, Call] = field(default_factory=dict)
     turns: list[Turn] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
+    settled: list[Settled] = field(default_factory=list)
+    resolved: list[Settled] = field(default_factory=list)
+    responses: dict[str, Turn] = field(default_factory=dict)
+    starts: list[MessageRecorded] = field(default_factory=list)
     told: dict[str, Call] = field(default_factory=dict)
+    last_of: dict[str, str] = field(default_factory=dict)
     keys: dict[str, MessageRecorded] = field(default_factory=dict)
     claims: list[Claim] = field(default_factory=list)
     unreadable: list[Event] = field(default_factory=list)
     open_ids: dict[str, None] = field(default_factory=dict)
+    broken: set[str] = field(default_factory=set)
+    truncated: bool = False  # some result was too large to be shown whole
 
-    def apply(self, event: Event, sequence: int | None = None) -> None:
+    def load(self, event: Event) -> None:
         """
-        Take in one event, which must be the next one.
+        Take in a stored event, whatever it holds.
+
+        A call with an event that cannot be read, or that does not follow, stays where it was and is named in
+        `broken`: one bad row never makes a session unloadable.
+        """
+        try:
+            if event.call_id is not None and isinstance(event.body, Unreadable):
+                self.broken.add(event.call_id)
+            self.apply(event)
+        except IllegalTransition:
+            self.broken.add(event.call_id or "")
+            self.sequence = event.sequence
+
+    def apply(self, event: Event, sequence: int | None = None, after: Call | None = None) -> None:
+        """
+        Take in one event, which must be the next one; `after` is its call where that was worked out already.
 
         Raises `IllegalTransition` where a call's event cannot follow its state; the history is unchanged then.
         """
         place = sequence or event.sequence
         body = event.body
-        if event.call_id is not None and not isinstance(body, Unreadable):
-            self._call_event(event, place)
+        if event.call_id is not None and event.call_id not in self.broken:
+            self._call_event(event, place, after)
         match body:
             case SessionOpened():
                 self.opened = body
@@ -114,12 +139,15 @@ class History:
                 self.closed = body
             case MessageRecorded():
                 self.entries.append(Said(place, body))
+                if body.start:
+                    self.starts.append(body)
                 if body.key is not None:
                     self.keys[body.key] = body
             case TurnRecorded():
                 self._turn(event, body, place)
             case BatchPlanned():
-                self.turns[-1].batch = body
+                if self.turns:  # else the turn itself could not be read
+                    self.turns[-1].batch = body
             case Unreadable():
                 self.unreadable.append(event)
             case _:
@@ -132,29 +160,37 @@ class History:
             self.told[call_id] = self.calls[call_id]
         turn = Turn(event.turn or len(self.turns) + 1, place, event.event_id, body)
         self.turns.append(turn)
+        if body.response_id is not None:
+            self.responses[body.response_id] = turn
         self.entries.append(turn)
 
-    def _call_event(self, event: Event, place: int) -> None:
+    def _call_event(self, event: Event, place: int, after: Call | None) -> None:
         call_id = event.call_id or ""
         before = self.calls.get(call_id) or Call()
-        after = evolve(before, event, place)
+        after = after or evolve(before, event, place)
         self.calls[call_id] = after
         if isinstance(event.body, CallProposed):
             self._place(after)
+        self.truncated = self.truncated or after.truncated_for_model
         if after.state in TERMINAL:
             self.open_ids.pop(call_id, None)
-            if before.state not in TERMINAL and after.state != "superseded" and self.was_told(after):
-                self.entries.append(Settled(place, after))
+            if before.state in TERMINAL or after.state == "superseded":
+                return
+            if _was_asked(after):
+                self.resolved.append(Settled(place, after))
+            if self.was_told(after):
+                self.settled.append(Settled(place, after))
+                self.entries.append(self.settled[-1])
         else:
             self.open_ids[call_id] = None
 
     def _place(self, call: Call) -> None:
-        for turn in reversed(self.turns):
-            if turn.number == call.turn:
-                while len(turn.slots) <= call.index:
-                    turn.slots.append([])
-                turn.slots[call.index].append(call.call_id)
-                return
+        self.last_of[call.tool] = call.call_id
+        turn = self.turn(call.turn)
+        if turn is not None:
+            while len(turn.slots) <= call.index:
+                turn.slots.append([])
+            turn.slots[call.index].append(call.call_id)
 
     def was_told(self, call: Call) -> bool:
         """Whether a later turn is recorded, so that the model has read some answer for this call."""
@@ -162,12 +198,12 @@ class History:
 
     def open_calls(self) -> list[Call]:
         """Return the calls that are not terminal, in the order they were asked."""
-        found = [self.calls[call_id] for call_id in self.open_ids]
+        found = [self.calls[call_id] for call_id in self.open_ids if call_id not in self.broken]
         return sorted(found, key=lambda call: (call.turn, call.index, call.revision))
 
     def turn(self, number: int) -> Turn | None:
         """Return the turn with this number (from 1), if recorded."""
-        return self.turns[number - 1] if 0 < number <= len(self.turns) else None
+        return next((turn for turn in reversed(self.turns) if turn.number == number), None)
 
     def turn_calls(self, turn: Turn) -> list[Call]:
         """Return the calls that answer for the turn's slots, as they stand."""
@@ -200,16 +236,13 @@ class History:
         return self.token > call.token
 
 
+def _was_asked(call: Call) -> bool:
+    return call.flag is not None or (call.approval is not None and call.approval.by != "policy")
+
+
 def fold_session(session_id: str, events: Iterable[Event]) -> History:
     """Fold a session from its events, in order."""
     history = History(session_id)
     for event in events:
-        history.apply(event)
+        history.load(event)
     return history
-
-
-def settled_after(history: History, sequence: int) -> Iterator[Settled]:
-    """Yield what ended after this place and was told as a note (or still has to be)."""
-    for entry in history.entries:
-        if isinstance(entry, Settled) and entry.sequence > sequence:
-            yield entry

@@ -1,0 +1,173 @@
+"""The two drivers of the engine: one blocks the caller's thread, one awaits; the engine is the same."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+import queue
+import threading
+from typing import Any, TypeVar, assert_never
+
+from ledger.execution.flights import Flight, awaited
+from ledger.execution.requests import Await, Ended, Io, Launch, LetGo, Request, Run, Steps, UserCode
+
+T = TypeVar("T")
+
+
+def drive(steps: Steps[T]) -> T:
+    """Run the engine to its end on this thread; whatever a request raises is raised in the engine at that place."""
+    driver = _Blocking()
+    failed: BaseException | None = None
+    argument: Any = None
+    while True:
+        try:
+            request = steps.throw(failed) if failed is not None else steps.send(argument)
+        except StopIteration as stop:
+            value: T = stop.value
+            return value
+        failed, argument = None, None
+        try:
+            argument = driver.perform(request)
+        except BaseException as error:  # noqa: BLE001 - the engine decides what it means, Ctrl-C too
+            failed = error
+
+
+class _Blocking:
+    """Performs requests on the caller's thread, tools beside it in threads of their own."""
+
+    def __init__(self) -> None:
+        self._landed: queue.SimpleQueue[Ended] = queue.SimpleQueue()
+        self._flights: dict[str, Flight] = {}
+
+    def perform(self, request: Request) -> Any:
+        match request:
+            case Io(work):
+                return work()
+            case UserCode(function, arguments, keywords):
+                value = function(*arguments, **keywords)
+                return asyncio.run(awaited(value)) if inspect.isawaitable(value) else value
+            case Launch(run):
+                return self._launch(run)
+            case Await(seconds):
+                return self._wait(seconds)
+            case LetGo(call_id, late, _):
+                return self._flights[call_id].let_go(late)
+            case _:
+                assert_never(request)
+
+    def _launch(self, run: Run) -> None:
+        flight = self._flights[run.call_id] = Flight(run, self._landed.put)
+        if run.inline:
+            flight.fly()
+        else:
+            start_thread(flight)
+
+    def _wait(self, seconds: float | None) -> list[Ended]:
+        found: list[Ended] = []
+        try:
+            found.append(self._landed.get(timeout=seconds))
+            while True:
+                found.append(self._landed.get_nowait())
+        except queue.Empty:
+            return found
+
+
+def start_thread(flight: Flight) -> None:
+    """Run a flight in a daemon thread: a tool that never returns must not keep the process from ending."""
+    context = contextvars.copy_context()
+    name = f"ledger-{flight.run.context.tool}"
+    threading.Thread(target=context.run, args=(flight.fly,), name=name, daemon=True).start()
+
+
+async def adrive(steps: Steps[T]) -> T:
+    """
+    Run the engine to its end in this event loop, which is never blocked by a commit or a sync tool.
+
+    Work on the store is shielded: a cancellation that arrives meanwhile is raised in the engine behind it, or here
+    once the engine is done.
+    """
+    driver = _Awaiting()
+    failed: BaseException | None = None
+    argument: Any = None
+    while True:
+        try:
+            request = steps.throw(failed) if failed is not None else steps.send(argument)
+        except StopIteration as stop:
+            if driver.cancelled is not None:
+                raise driver.cancelled from None
+            value: T = stop.value
+            return value
+        failed, argument = None, None
+        try:
+            argument = await driver.perform(request)
+        except BaseException as error:  # noqa: BLE001 - the engine decides what it means, cancellation too
+            failed = error
+
+
+class _Awaiting:
+    """Performs requests in an event loop; sync tools and the store's work go to threads."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._landed: asyncio.Queue[Ended] = asyncio.Queue()
+        self._flights: dict[str, Flight] = {}
+        self.cancelled: asyncio.CancelledError | None = None
+
+    async def perform(self, request: Request) -> Any:
+        if isinstance(request, Io):
+            return await self._shielded(request)
+        if isinstance(request, LetGo):
+            return self._let_go(request)
+        cancelled, self.cancelled = self.cancelled, None
+        if cancelled is not None:
+            raise cancelled
+        match request:
+            case UserCode(function, arguments, keywords):
+                if inspect.iscoroutinefunction(function):
+                    return await function(*arguments, **keywords)
+                value = await asyncio.to_thread(function, *arguments, **keywords)
+                return await value if inspect.isawaitable(value) else value
+            case Launch(run):
+                return self._launch(run)
+            case Await(seconds):
+                return await self._wait(seconds)
+            case _:
+                assert_never(request)
+
+    async def _shielded(self, request: Io) -> Any:
+        work = asyncio.ensure_future(asyncio.to_thread(request.work))
+        while True:
+            try:
+                return await asyncio.shield(work)
+            except asyncio.CancelledError as error:
+                if work.cancelled():  # pragma: no cover - the loop itself is being torn down
+                    raise
+                self.cancelled = error
+
+    def _land(self, ended: Ended) -> None:
+        self._loop.call_soon_threadsafe(self._landed.put_nowait, ended)
+
+    def _launch(self, run: Run) -> None:
+        flight = self._flights[run.call_id] = Flight(run, self._land)
+        if inspect.iscoroutinefunction(run.function):
+            flight.task = self._loop.create_task(flight.afly())
+        else:
+            start_thread(flight)
+
+    def _let_go(self, request: LetGo) -> bool:
+        flight = self._flights[request.call_id]
+        under_way = flight.let_go(request.late)
+        if request.interrupt and flight.task is not None:
+            flight.task.cancel()
+        return under_way
+
+    async def _wait(self, seconds: float | None) -> list[Ended]:
+        found: list[Ended] = []
+        try:
+            found.append(await asyncio.wait_for(self._landed.get(), seconds))
+        except TimeoutError:
+            return found
+        while not self._landed.empty():
+            found.append(self._landed.get_nowait())
+        return found

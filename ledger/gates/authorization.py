@@ -1,0 +1,87 @@
+"""The authorization gate: the host's policies decide; Deny over Ask over Allow, and doubt denies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ledger.answers import Allow, Ask, Deny
+from ledger.events import CallApprovalRequested, CallAuthorized, CallDenied
+
+_UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One policy's answer: its name (recorded) and what it returned, or the exception's class name."""
+
+    policy: str
+    answer: object
+    failed: str | None = None
+
+
+def authorize(
+    answers: Sequence[Asked], arguments_digest: str, expiry: Callable[[float], str]
+) -> CallAuthorized | CallDenied | CallApprovalRequested:
+    """
+    Return what the policies decided, bound to the digest of the arguments that will run.
+
+    `expiry` turns seconds from now into a time. A policy that fails or answers something else denies (fail closed).
+    """
+    for asked in answers:
+        denied = _denied(asked)
+        if denied is not None:
+            return denied
+    for asked in answers:
+        if isinstance(asked.answer, Ask):
+            try:
+                return _ask(asked.policy, asked.answer, arguments_digest, expiry)
+            except ValueError as error:
+                return _gate_error(asked.policy, str(error))
+    first = next((asked for asked in answers if isinstance(asked.answer, Allow)), None)
+    rule = first.answer.rule if first is not None and isinstance(first.answer, Allow) else None
+    policy = first.policy if first is not None else "none"
+    return CallAuthorized(by="policy", arguments_digest=arguments_digest, policy=policy, rule=rule)
+
+
+def _denied(asked: Asked) -> CallDenied | None:
+    if asked.failed is not None:
+        return _gate_error(asked.policy, asked.failed)
+    match asked.answer:
+        case Allow() | Ask():
+            return None
+        case Deny(code, message, user_action, rule):
+            return CallDenied(
+                code=code, message=message, requires_user_action=user_action, policy=asked.policy, rule=rule
+            )
+        case other:
+            return _gate_error(asked.policy, f"answered {type(other).__name__}, not Allow, Deny or Ask")
+
+
+def _gate_error(policy: str, why: str) -> CallDenied:
+    message = "The call could not be authorized; it was not executed."
+    return CallDenied(code="gate_error", message=message, policy=policy, rule=why)
+
+
+def _ask(policy: str, ask: Ask, digest: str, expiry: Callable[[float], str]) -> CallApprovalRequested:
+    who = (ask.who,) if isinstance(ask.who, str) else tuple(ask.who) if ask.who is not None else None
+    return CallApprovalRequested(
+        arguments_digest=digest,
+        who=who,
+        message=ask.message,
+        expires_at=None if ask.expires is None else expiry(seconds(ask.expires)),
+        policy=policy,
+        rule=ask.rule,
+    )
+
+
+def seconds(duration: str | float) -> float:
+    """Return "24h", "15m", "30s", "7d" or a number as seconds. Raises `ValueError` for anything else."""
+    if not isinstance(duration, str):
+        return float(duration)
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([smhd])", duration)
+    if found is None:
+        raise ValueError(f"not a duration: {duration[:40]!r}; write 30s, 15m, 24h or 7d")
+    return float(found[1]) * _UNITS[found[2]]

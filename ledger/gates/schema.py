@@ -1,0 +1,33 @@
+"""The schema gate: do the arguments fit the tool's schema?"""
+
+from __future__ import annotations
+
+from ledger.catalog import CompiledSchema
+from ledger.events import CallRejected
+from ledger.strictjson import JsonObject
+
+
+def validate(schema: CompiledSchema, arguments: JsonObject) -> CallRejected | None:
+    """Return why the call stops here, with every violation by JSON pointer, or None."""
+    found = schema.violations(arguments)
+    if not found:
+        return None
+    wire = tuple({"pointer": v.pointer, "keyword": v.keyword, "message": v.message} for v in found)
+    if any(v.keyword == "gate_error" for v in found):
+        return CallRejected(
+            gate="schema",
+            code="gate_error",
+            error_class="tool",
+            message="The arguments could not be checked; the call was not executed.",
+            violations=wire,
+        )
+    first = found[0]
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    return CallRejected(
+        gate="schema",
+        code="schema_validation",
+        error_class="model",
+        message=f"The arguments do not fit the schema: {first.pointer or '/'}: {first.message}{more}",
+        violations=wire,
+        model_can_repair=True,
+    )

@@ -1,0 +1,161 @@
+"""Decides what becomes of each open call found after a crash; it decides only, the session acts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from ledger.calls import Call
+from ledger.catalog import Stage
+from ledger.events.call_bodies import FlagReason
+
+Action: TypeAlias = Literal["stay", "gate", "run", "run-again", "reconcile", "flag", "fail", "reject", "needs-code"]
+
+MAX_ATTEMPTS = 3
+"""Starts of one call, the first one included."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Here:
+    """
+    What this process knows of the call's tool, and what the ledger's owner allows.
+
+    `changed`: the tool's version or shape is another than the recorded one. `run_not_started`: side-effecting calls
+    that surely never ran may run without asking a person. `now` is ISO 8601 UTC.
+    """
+
+    has_code: bool
+    reconciles: bool = False
+    stage: Stage | None = None
+    changed: bool = False
+    run_not_started: bool = False
+    max_attempts: int = MAX_ATTEMPTS
+    now: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """
+    What to do with one call, and why in words.
+
+    "gate" goes through the gates again and on; "run" starts what is authorized; "run-again" starts once more with the
+    same idempotency key. `otherwise` of "gate" is what follows for a call that passes the pure gates.
+    """
+
+    action: Action
+    why: str
+    flag: FlagReason | None = None
+    code: str | None = None
+    evidence: Any = None
+    otherwise: FlagReason | None = None
+
+
+def decide(call: Call, here: Here) -> Decision:
+    """
+    Say what becomes of a call that is not terminal; the state decides first.
+
+    Effect, recovery policy and idempotency are those recorded with the proposal: they are facts of then.
+    """
+    match call.state:
+        case "awaiting-approval":
+            return _awaiting(call, here)
+        case "needs-review":
+            return Decision(action="stay", why="a person is asked")
+        case "started":
+            return _started_read(call, here) if not call.side_effecting else _started_write(call, here)
+        case "authorized" if call.approval is not None and call.approval.by != "policy":
+            return _allowed_by_a_person(call, here)
+        case _:
+            return _never_ran(call, here)
+
+
+def _awaiting(call: Call, here: Here) -> Decision:
+    if _expired(call, here):
+        return _flag("approval-mismatch", "the request for approval expired")
+    return Decision(action="stay", why="a person is asked")
+
+
+def _expired(call: Call, here: Here) -> bool:
+    approval = call.approval
+    return approval is not None and approval.expires_at is not None and approval.expires_at <= here.now
+
+
+def _flag(reason: FlagReason, why: str, evidence: Any = None) -> Decision:
+    return Decision(action="flag", flag=reason, why=why, evidence=evidence)
+
+
+def _needs_code(why: str) -> Decision:
+    return Decision(action="needs-code", why=f"{why}; this process has no code for the tool")
+
+
+def _started_read(call: Call, here: Here) -> Decision:
+    if here.stage == "removed":
+        return Decision(action="fail", code="tool_retired", why="a read of a removed tool")
+    if call.attempt >= here.max_attempts:
+        return Decision(action="fail", code="attempts_exhausted", why=f"a read, started {call.attempt} times")
+    if not here.has_code:
+        return _needs_code("a read may run again")
+    if here.changed:
+        return _flag("schema-changed", "the tool's schema is another than the recorded one")
+    return Decision(action="run-again", why="a read may run again")
+
+
+def _started_write(call: Call, here: Here) -> Decision:
+    retries = call.recovery == "retry" and (call.supports_idempotency or call.attempt_failed)
+    if call.reconciles and not here.has_code:
+        return _needs_code("the tool can say whether it happened")
+    if here.reconciles and not here.changed and not call.attempt_failed:
+        return Decision(action="reconcile", why="the tool can say whether it happened")
+    if not retries:
+        return _flag("outcome-unknown", "started, and no outcome is recorded")
+    return run_again(call, here)
+
+
+def run_again(call: Call, here: Here, evidence: Any = None) -> Decision:
+    """Decide for a side-effecting call that its author lets run again (`recovery: retry`)."""
+    if call.attempt >= here.max_attempts:
+        if call.attempt_failed:
+            return Decision(action="fail", code="unavailable", why="every attempt was refused")
+        return _flag("attempts-exhausted", f"started {call.attempt} times without an outcome", evidence)
+    if not here.has_code:
+        return _needs_code("the tool may run again")
+    if here.changed:
+        return _flag("outcome-unknown", "started without an outcome, and the tool has changed since", evidence)
+    return Decision(action="run-again", why="the tool's author lets it run again with the same idempotency key")
+
+
+def _allowed_by_a_person(call: Call, here: Here) -> Decision:
+    approval = call.approval
+    if _expired(call, here):
+        return _flag("approval-mismatch", "the approval expired")
+    if approval is not None and approval.arguments_digest != call.arguments_digest:
+        return _flag("approval-mismatch", "the arguments are not those that were approved")
+    if call.side_effecting and here.stage in ("compat", "removed"):
+        return _flag("tool-retired", f"the tool is in stage {here.stage}")
+    if not here.has_code:
+        return _needs_code("a person said that it shall run")
+    if here.changed:
+        return _flag("schema-changed", "the tool's schema is another than the approved one")
+    return Decision(action="run", why="a person said that it shall run")
+
+
+def _never_ran(call: Call, here: Here) -> Decision:
+    if call.schema_version is None:
+        return Decision(action="gate", why="it never started")
+    if here.stage == "removed" and not call.side_effecting:
+        return Decision(action="reject", code="tool_retired", why="a read of a removed tool")
+    reason: FlagReason | None = None
+    if call.side_effecting and here.stage in ("compat", "removed"):
+        reason = "tool-retired"
+    elif here.changed:
+        reason = "schema-changed"
+    elif call.side_effecting and not here.run_not_started:
+        reason = "not-started"
+    if reason is not None:
+        why = "it surely never ran; what the gates let through is asked of a person"
+        return Decision(action="gate", why=why, otherwise=reason)
+    if not here.has_code:
+        return _needs_code("it never started and may run")
+    if call.state == "authorized":
+        return Decision(action="run", why="it never started and is allowed")
+    return Decision(action="gate", why="it never started")

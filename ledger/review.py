@@ -1,0 +1,193 @@
+"""A person's answer: which verdict may follow which doubt, and the event that records it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from ledger.calls import TERMINAL, Call
+from ledger.errors import VerdictRefused
+from ledger.events import Body, CallAuthorized, CallDenied, CallReviewed
+from ledger.events.call_bodies import Verdict
+from ledger.strictjson import digest
+
+Kind: TypeAlias = Literal["approval", "doubt", "change"]
+
+_CHANGES = ("schema-changed", "tool-retired")
+_UNCERTAIN = ("outcome-unknown", "attempts-exhausted")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reviewer:
+    """
+    Who answers: `by` is a claim unless the host `verified` it; the OS user and the host stand beside it.
+
+    `evidence` are file digests or URLs.
+    """
+
+    by: str
+    verified: bool = False
+    os_user: str | None = None
+    host: str | None = None
+    note: str | None = None
+    evidence: tuple[Any, ...] = field(default=())
+
+
+def kind_of(state: str, reason: str | None) -> Kind:
+    """Return the kind of question a waiting call puts."""
+    if state == "awaiting-approval":
+        return "approval"
+    return "change" if reason in _CHANGES else "doubt"
+
+
+def approve(call: Call, reviewer: Reviewer, *, expected: str | None, now: str) -> CallAuthorized:
+    """
+    Return the approval, bound to the arguments' digest, once.
+
+    Raises `VerdictRefused` where nothing is asked, the request expired, somebody else was asked, or `expected` (the
+    digest the person saw) is not that of the arguments that would run.
+    """
+    approval = call.approval
+    if call.state != "awaiting-approval" or approval is None:
+        raise _not_asked(call, "approval")
+    if approval.expires_at is not None and approval.expires_at <= now:
+        hint = "Deny it, or let recovery flag it and resolve it then."
+        raise VerdictRefused(f"the request of call {call.call_id} expired at {approval.expires_at}", hint=hint)
+    if approval.who is not None and reviewer.by not in approval.who:
+        hint = f"Only {', '.join(approval.who)} may approve it."
+        raise VerdictRefused(f"{reviewer.by} was not asked to approve call {call.call_id}", hint=hint)
+    _same_digest(call, expected)
+    return CallAuthorized(
+        by="person",
+        arguments_digest=approval.arguments_digest,
+        person=reviewer.by,
+        verified=reviewer.verified,
+        os_user=reviewer.os_user,
+        host=reviewer.host,
+        note=reviewer.note,
+        evidence=reviewer.evidence,
+        expires_at=approval.expires_at,
+    )
+
+
+def deny(call: Call, reviewer: Reviewer) -> CallDenied:
+    """Return the denial. Raises `VerdictRefused` where no approval is asked."""
+    if call.state != "awaiting-approval":
+        raise _not_asked(call, "approval")
+    return CallDenied(
+        code="denied_by_person",
+        message="A person refused this call. It was not executed.",
+        requires_user_action="Ask the person who refused it, if it is still needed.",
+        by=reviewer.by,
+        os_user=reviewer.os_user,
+        host=reviewer.host,
+        note=reviewer.note,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A verdict as given: `result` counts only with `result_given`; `run` belongs to did-not-happen."""
+
+    verdict: Verdict
+    result: Any = None
+    result_given: bool = False
+    run: bool = False
+    expected: str | None = None
+
+
+def resolve(call: Call, answer: Answer, reviewer: Reviewer) -> CallReviewed:
+    """
+    Return the verdict's event.
+
+    Raises `VerdictRefused` where the call does not wait, is a copy (its original's end settles it), or could have
+    run and `run` alone is asked for.
+    """
+    if call.state != "needs-review" or call.flag is None:
+        raise _not_asked(call, "review")
+    if call.flag.duplicate_of is not None:
+        raise VerdictRefused(
+            f"call {call.call_id} is a copy of {call.flag.duplicate_of}", hint="Resolve the original; it settles both."
+        )
+    _same_digest(call, answer.expected)
+    runs = answer.verdict == "run" or answer.run
+    if runs:
+        _may_run(call, answer)
+    result, known = answer.result, answer.result_given
+    if answer.verdict == "happened" and not known and call.late is not None and call.late.ended == "succeeded":
+        result, known = call.late.result, True
+    return CallReviewed(
+        verdict=answer.verdict,
+        by=reviewer.by,
+        run=answer.run,
+        result=result if answer.verdict == "happened" else None,
+        result_known=known and answer.verdict == "happened",
+        verified=reviewer.verified,
+        os_user=reviewer.os_user,
+        host=reviewer.host,
+        note=reviewer.note,
+        evidence=reviewer.evidence,
+        arguments_digest=(call.arguments_digest or digest(call.to_run)) if runs else None,
+    )
+
+
+def _may_run(call: Call, answer: Answer) -> None:
+    if answer.run and answer.verdict != "did-not-happen":
+        raise VerdictRefused("running again belongs to did-not-happen", hint="Say --did-not-happen --run.")
+    if answer.verdict == "run" and (call.attempt > 0 or call.reason in _UNCERTAIN):
+        raise VerdictRefused(
+            f"call {call.call_id} may have run already: running it could do it twice",
+            hint="Find out first; then --happened, or --did-not-happen --run.",
+        )
+    if call.reason in _CHANGES:
+        hint = "Give --arguments that fit the tool as it is now, or --abandon."
+        raise VerdictRefused(f"the tool of call {call.call_id} has changed since ({call.reason})", hint=hint)
+
+
+def may_supersede(call: Call, answer: Answer | None) -> None:
+    """
+    Check that a new call with other arguments may take this one's place.
+
+    In doubt only together with did-not-happen. Raises `VerdictRefused`.
+    """
+    if call.state not in ("needs-review", "awaiting-approval"):
+        raise _not_asked(call, "answer")
+    if call.flag is not None and call.flag.duplicate_of is not None:
+        raise VerdictRefused(f"call {call.call_id} is a copy of {call.flag.duplicate_of}", hint="Resolve the original.")
+    in_doubt = call.state == "needs-review" and call.attempt > 0
+    if in_doubt and (answer is None or answer.verdict != "did-not-happen"):
+        hint = "Say --did-not-happen as well, once you know."
+        raise VerdictRefused(f"call {call.call_id} may have run already", hint=hint)
+
+
+def _same_digest(call: Call, expected: str | None) -> None:
+    if expected is not None and expected != call.arguments_digest:
+        raise VerdictRefused(
+            f"the arguments of call {call.call_id} are not those you saw (digest {call.arguments_digest})",
+            hint="Look at it again with `ledger review show`.",
+        )
+
+
+def _not_asked(call: Call, wanted: str) -> VerdictRefused:
+    if call.review is not None:
+        return VerdictRefused(
+            f"call {call.call_id} was resolved already: {call.review.verdict}, by {call.review.by}",
+            hint="A wrong verdict is corrected by a note and a new call.",
+        )
+    if call.approval is not None and call.approval.by == "person":
+        return VerdictRefused(f"call {call.call_id} was approved already by {call.approval.person}; it is {call.state}")
+    if call.state in TERMINAL:
+        return VerdictRefused(f"call {call.call_id} has ended: {call.state}")
+    if call.state == "needs-review":
+        hint = "Use `ledger review resolve`."
+        return VerdictRefused(f"call {call.call_id} is in doubt and no {wanted} is asked", hint=hint)
+    return VerdictRefused(f"call {call.call_id} is {call.state}; no {wanted} is asked")
+
+
+def next_step(event: Body) -> str:
+    """Say in words what happens next after a verdict."""
+    if isinstance(event, CallAuthorized) or (isinstance(event, CallReviewed) and (event.run or event.verdict == "run")):
+        return "It starts in its owner's loop, or at the next resume with the program's code."
+    if isinstance(event, CallDenied):
+        return "It will not run; the model is told that it was refused."
+    return "It is settled; the conversation learns it with its next messages."

@@ -1,0 +1,1 @@
+"""What an agent loop talks to: Ledger and Session, and the engine behind them."""

@@ -1,0 +1,318 @@
+"""One session's truth in this process: its history, its place in the store and how events get there."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from functools import partial
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from ledger.calls import TERMINAL, Call, CallRow, State, call_row, evolve
+from ledger.errors import IllegalTransition, ReadOnlySession, SessionClosed, SessionOwned, WrongSequence
+from ledger.events import (
+    Body,
+    CallNoted,
+    CallOutcomeArrivedLate,
+    CallReviewed,
+    CallStarted,
+    Draft,
+    Event,
+    SessionClaimed,
+    SessionOpened,
+    encode,
+    read_event,
+)
+from ledger.events.call_bodies import Verdict
+from ledger.execution.requests import Steps, ended_runs, io
+from ledger.history import History
+from ledger.session.lease import is_dead
+from ledger.session.wiring import Wiring
+from ledger.store.port import Append, Head, Take
+
+PAGE = 500
+"""Events read at a time."""
+
+_AFTER_CLOSE = (CallReviewed, CallNoted, CallOutcomeArrivedLate)
+_POLL_SECONDS = 0.05
+_CARRIED: Final[dict[State, Verdict]] = {"succeeded": "happened", "failed": "did-not-happen"}
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """
+    One event to record: its body, and the call it is about (identity fields only).
+
+    A proposal brings its call as a stub in state "unknown"; every other event takes the call from the history.
+    """
+
+    body: Body
+    call: Call | None = None
+    turn: int | None = None
+    actor: str = "ledger"
+    attempt: int | None = None
+    causation: str | None = None
+
+
+@dataclass(slots=True)
+class Prepared:
+    """Items encoded for one append, with the calls as they will be."""
+
+    drafts: list[Draft] = field(default_factory=list)
+    calls: dict[str, Call] = field(default_factory=dict)
+    afters: list[Call | None] = field(default_factory=list)
+    refused: list[Item] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Core:
+    """
+    Shared by all handles of a session in one ledger; `busy` is held by the one that works on it.
+
+    `secrets` keeps the true arguments of calls whose sensitive values were redacted before disk: they exist in this
+    process only.
+    """
+
+    wiring: Wiring
+    history: History
+    opening: SessionOpened
+    actor: Any = None  # the principal as the host gave it, for its own policies
+    principal: str | None = None
+    tenant: str | None = None
+    head: Head | None = None
+    loaded: bool = False
+    held: bool = False
+    token: int = 0
+    notified: int = 0
+    told_until: int = 0  # what settled up to here was told to the model by this process
+    secrets: dict[str, Any] = field(default_factory=dict)
+    patience: float = 0.0  # until when (monotonic) another owner is waited for
+    busy: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def session_id(self) -> str:
+        """The session's id."""
+        return self.history.session_id
+
+    # -- reading
+
+    def refresh(self) -> Steps[None]:
+        """Read on from where the history stands; the first time, the whole session."""
+        yield from io(self.load)
+
+    def load(self) -> None:
+        """Do what `refresh` does, on this thread."""
+        store, history = self.wiring.store, self.history
+        while True:
+            rows = store.read(self.session_id, after=history.sequence, limit=PAGE)
+            for row in rows:
+                event = read_event(row.record)
+                history.load(event)
+                history.sequence = row.sequence  # also where the row itself cannot be read
+            if len(rows) < PAGE:
+                break
+        self.head = store.head(self.session_id)
+        if not self.loaded:
+            self.notified = history.sequence
+            self.loaded = True
+        if history.opened is not None:
+            self.tenant = history.tenant
+
+    # -- writing
+
+    def commit(self, items: Sequence[Item], *, worker: bool = True, release: bool = False) -> Steps[list[Item]]:
+        """
+        Record items in one transaction, in order; return those that another's append made illegal meanwhile.
+
+        A conflict folds what the other wrote, checks again which items are still legal, and chains again. With
+        `worker` the lease is taken (or its token checked), with `release` given back in the same commit.
+        Raises `LeaseLost`, `SessionOwned`, `SessionClosed`, `ReadOnlySession` and what the store raises.
+        """
+        while True:
+            self._writable(items)
+            prepared = self._prepare(items, worker=worker)
+            if not prepared.drafts:
+                if release:
+                    yield from self.release()
+                return prepared.refused
+            request = self._request(prepared, worker=worker, release=release)
+            try:
+                appended = yield from io(partial(self.wiring.store.append, request))
+            except WrongSequence:
+                yield from self.refresh()
+                continue
+            except SessionOwned:
+                if self.wiring.clock.monotonic() >= self.patience:
+                    raise
+                yield from ended_runs(_POLL_SECONDS)
+                yield from self.refresh()
+                continue
+            self._absorb(prepared, appended.sequences, appended.head)
+            if worker:
+                self._settle_lease(released=release)
+            return prepared.refused
+
+    def release(self) -> Steps[None]:
+        """Give the lease back, where it is held."""
+        if self.held:
+            self.held = False
+            self.wiring.heartbeat.drop(self.session_id)
+            yield from io(lambda: self.wiring.store.release(self.session_id, token=self.token))
+
+    def _settle_lease(self, *, released: bool) -> None:
+        if released:
+            self.held = False
+            self.wiring.heartbeat.drop(self.session_id)
+        elif not self.held:
+            self.held = True
+            self.wiring.heartbeat.hold(self.session_id, self.token)
+
+    def _writable(self, items: Sequence[Item]) -> None:
+        if self.history.read_only:
+            raise ReadOnlySession(
+                f"session {self.session_id!r} holds events of a newer release; here it can only be read",
+                hint="Upgrade this program.",
+            )
+        closed = self.history.closed
+        if closed is not None and not all(isinstance(item.body, _AFTER_CLOSE) for item in items):
+            raise SessionClosed(self.session_id, closed.reason)
+
+    def _prepare(self, items: Sequence[Item], *, worker: bool) -> Prepared:
+        prepared = Prepared()
+        if self.history.sequence == 0:
+            self._add(prepared, Item(self.opening))
+        if worker and not self.held:
+            self._claim(prepared)
+        prefix = len(prepared.drafts)
+        for item in items:
+            try:
+                after = self._add(prepared, item)
+            except IllegalTransition:
+                prepared.refused.append(item)
+                continue
+            if after is not None and after.state in TERMINAL:
+                self._settle_copies(prepared, after)
+        if len(prepared.drafts) == prefix and items:
+            return Prepared(refused=prepared.refused)
+        return prepared
+
+    def _claim(self, prepared: Prepared) -> None:
+        """Count on a token: ours where we were the last owner, else the next one, told by `session.claimed`."""
+        owner = str(self.wiring.owner)
+        if self.head is not None and self.head.owner == owner:
+            self.token = self.head.token
+        else:
+            self.token = (self.head.token if self.head else 0) + 1
+            self._add(prepared, Item(SessionClaimed(owner=owner, token=self.token)))
+
+    def _settle_copies(self, prepared: Prepared, original: Call) -> None:
+        """The original's end and each copy's share one commit."""
+        for call_id in self.history.open_ids:
+            copy = self.history.calls[call_id]
+            if copy.state == "needs-review" and copy.flag and copy.flag.duplicate_of == original.call_id:
+                self._add(prepared, Item(settled_by(original), copy))
+
+    def _add(self, prepared: Prepared, item: Item) -> Call | None:
+        event = self._event(item)
+        after: Call | None = None
+        if event.call_id is not None:
+            before = prepared.calls.get(event.call_id) or self.history.calls.get(event.call_id) or Call()
+            after = evolve(before, event, self.history.sequence + len(prepared.drafts) + 1)
+            prepared.calls[event.call_id] = after
+        prepared.drafts.append(encode(event))
+        prepared.afters.append(after)
+        return after
+
+    def _event(self, item: Item) -> Event:
+        call = item.call
+        clock = self.wiring.clock
+        body = item.body
+        if isinstance(body, CallStarted) and body.token != self.token:
+            body = replace(body, token=self.token)  # known only once the lease is counted on
+        if isinstance(body, CallOutcomeArrivedLate) and body.settles and call and self.history.token > body.token:
+            body = replace(body, settles=False)  # another owner claimed the session meanwhile
+        if call is None:
+            return Event(
+                session_id=self.session_id,
+                event_id=clock.new_id(),
+                recorded_at=clock.stamp(),
+                body=body,
+                turn=item.turn,
+                actor=item.actor,
+                principal=self.principal,
+                tenant=self.tenant,
+            )
+        return Event(
+            session_id=self.session_id,
+            event_id=clock.new_id(),
+            recorded_at=clock.stamp(),
+            body=body,
+            call_id=call.call_id,
+            tool=call.tool,
+            schema_version=call.schema_version,
+            schema_digest=call.schema_digest,
+            turn=call.turn,
+            index=call.index,
+            revision=call.revision,
+            attempt=item.attempt or call.attempt or None,
+            actor=item.actor,
+            principal=call.principal if call.state != "unknown" else self.principal,
+            tenant=self.tenant,
+            causation_id=item.causation,
+        )
+
+    def _request(self, prepared: Prepared, *, worker: bool, release: bool) -> Append:
+        rows: tuple[CallRow, ...] = tuple(call_row(call) for call in prepared.calls.values())
+        take = self._take() if worker and not self.held else None
+        return Append(
+            session_id=self.session_id,
+            drafts=tuple(prepared.drafts),
+            calls=rows,
+            expected=self.history.sequence,
+            token=self.token if worker and self.held else None,
+            take=take,
+            release=release,
+        )
+
+    def _take(self) -> Take:
+        head = self.head
+        owner = str(self.wiring.owner)
+        dead = head.token if head and head.owner and head.owner != owner and is_dead(head.owner) else None
+        return Take(owner=owner, token=self.token, seconds=self.wiring.lease_seconds, dead=dead)
+
+    def _absorb(self, prepared: Prepared, sequences: Sequence[int], head: Head) -> None:
+        for draft, after, sequence in zip(prepared.drafts, prepared.afters, sequences, strict=True):
+            self.history.apply(draft.event, sequence, after)
+        self.head = head
+
+    # -- one at a time
+
+    def enter(self, wait: float) -> Steps[None]:
+        """
+        Begin to work on the session in this process; raises `SessionOwned` where another thread does.
+
+        `wait` (seconds) is also how long the lease of another process is waited for.
+        """
+        until = self.wiring.clock.monotonic() + wait
+        while not self.busy.acquire(blocking=False):
+            if self.wiring.clock.monotonic() >= until:
+                raise SessionOwned(self.session_id, owner="another thread of this process", until="it is done")
+            yield from ended_runs(_POLL_SECONDS)
+        self.patience = until
+        if not self.loaded:
+            yield from self.refresh()
+
+    def leave(self) -> None:
+        """End to work on the session."""
+        self.busy.release()
+
+
+def settled_by(original: Call) -> CallReviewed:
+    """Return how the original's end is carried over to its copy."""
+    return CallReviewed(
+        verdict=_CARRIED.get(original.state, "abandon"),
+        by="ledger",
+        settled_by=original.call_id,
+        result=original.result if original.state == "succeeded" else None,
+        result_known=original.result_known if original.state == "succeeded" else False,
+    )

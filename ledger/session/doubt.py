@@ -1,0 +1,107 @@
+"""An outcome in doubt: the tool's own reconcile function is asked, then a person."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import Any
+
+from ledger.answers import CantTell, DidNotHappen, Happened
+from ledger.calls import Call
+from ledger.events import Body, CallFailed, CallFlagged, CallSucceeded
+from ledger.execution.context import Context
+from ledger.execution.outcome import Unknown, printable, succeeded
+from ledger.execution.requests import Ended, Steps, user_code
+from ledger.recovery import Here, run_again
+from ledger.session.core import Core
+from ledger.session.redaction import scrub
+from ledger.session.work import Work, context_of
+from ledger.strictjson import encode_result
+
+
+class Settler:
+    """Turns ends and doubts of one call into the events that record them, secrets masked."""
+
+    def __init__(self, core: Core, work: Work, context: Context | None, *, running: bool = False) -> None:
+        self._core = core
+        self._work = work
+        self._context = context
+        self._running = running  # the tool may still be at it: "did not happen" proves nothing yet
+
+    def finished(self, body: CallSucceeded | CallFailed) -> CallSucceeded | CallFailed:
+        """Return the end ready for recording."""
+        body = printable(body)
+        if isinstance(body, CallSucceeded) and self._context is not None and self._context.source is not None:
+            body = replace(body, source=encode_result(self._context.source).value)
+        if not self._work.secrets:
+            return body
+        message = scrub(body.message, self._work.secrets)
+        if isinstance(body, CallFailed):
+            return replace(body, message=message)
+        return replace(body, message=message, result=scrub(body.result, self._work.secrets))
+
+    def settle(self, call: Call, doubt: Unknown, *, may_ask: bool) -> Steps[tuple[bool, Body | None]]:
+        """
+        Return whether to run the call again, and the event that ends or flags it.
+
+        The tool's reconcile function is asked first, where there is one; "it did not happen" lets a `recovery: retry`
+        tool run again; what nobody can say goes to a person.
+        """
+        tool = self._work.tool
+        evidence = doubt.evidence
+        if may_ask and tool is not None and tool.reconcile is not None:
+            answer = yield from self._ask(tool.reconcile)
+            if isinstance(answer, Happened):
+                return False, self._happened(answer)
+            evidence = _merged(evidence, answer)
+            if isinstance(answer, DidNotHappen):
+                return self._did_not_happen(call, evidence)
+        return self._unknown(call, evidence)
+
+    def _did_not_happen(self, call: Call, evidence: Any) -> tuple[bool, Body | None]:
+        wiring = self._core.wiring
+        if not self._running and call.recovery == "retry" and call.attempt < wiring.max_attempts:
+            return True, None
+        return False, self._flag(evidence)
+
+    def _unknown(self, call: Call, evidence: Any) -> tuple[bool, Body | None]:
+        retries = call.recovery == "retry" and call.supports_idempotency
+        if not retries or self._running:
+            return False, self._flag(evidence)
+        here = Here(has_code=True, max_attempts=self._core.wiring.max_attempts)
+        decision = run_again(call, here, evidence)
+        if decision.action == "run-again":
+            return True, None
+        reason = decision.flag or "outcome-unknown"
+        return False, CallFlagged(reason=reason, evidence=self._shown(evidence))
+
+    def _ask(self, reconcile: Any) -> Steps[Any]:
+        context = self._context or context_of(self._core, self._work)
+        arguments = copy.deepcopy(self._work.to_run or {})
+        try:
+            answer = yield from user_code(reconcile, arguments, context)
+        except Exception as error:  # noqa: BLE001 - a reconcile that fails can't tell
+            return CantTell({"reconcile": f"raised {type(error).__name__}"})
+        if isinstance(answer, Happened | DidNotHappen | CantTell):
+            return answer
+        return CantTell({"reconcile": f"answered {type(answer).__name__}"})
+
+    def _happened(self, answer: Happened) -> CallSucceeded:
+        end = succeeded(Ended(call_id=self._work.call_id, value=answer.result), 16 * 2**20)
+        evidence = None if answer.evidence is None else self._shown(answer.evidence)
+        found = self.finished(replace(end, duration_ms=None, reconciled=True, evidence=evidence))
+        if not isinstance(found, CallSucceeded):  # pragma: no cover - a success stays one
+            raise TypeError
+        return found
+
+    def _flag(self, evidence: Any) -> CallFlagged:
+        return CallFlagged(reason="outcome-unknown", evidence=self._shown(evidence))
+
+    def _shown(self, evidence: Any) -> Any:
+        return scrub(encode_result(evidence).value, self._work.secrets)
+
+
+def _merged(evidence: Any, answer: Any) -> Any:
+    said = "did not happen" if isinstance(answer, DidNotHappen) else "can't tell"
+    found = {"reconcile": said, "found": getattr(answer, "evidence", None)}
+    return {**evidence, **found} if isinstance(evidence, dict) else found

@@ -1,0 +1,218 @@
+"""What an agent loop talks to: one session, in a sync and an async spelling of the same steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from ledger.errors import UsageError
+from ledger.events.session_bodies import CloseReason
+from ledger.execution.drive import adrive, drive
+from ledger.execution.requests import Steps
+from ledger.history import History
+from ledger.providers.port import ProposedCall
+from ledger.providers.formats import get_format
+from ledger.session.intake import OnRejection, Terms
+from ledger.session.loop import Loop
+from ledger.session.results import CallResult, Results
+from ledger.session.resuming import Recovered
+from ledger.session.stepwise import propose
+from ledger.strictjson import JsonObject
+
+T = TypeVar("T")
+
+
+class Session:
+    """
+    One run of an agent. Opening it runs nothing; recovery runs at the first `messages`, `complete` or `dispatch`.
+
+    Every method has an async twin with an `a` before its name (`wait`: `await_`). Leaving `with` closes nothing; it
+    gives the lease back.
+    """
+
+    def __init__(self, loop: Loop) -> None:
+        self._loop = loop
+
+    def __repr__(self) -> str:
+        return f"<Session {self.id!r} at {self._loop.core.history.sequence}>"
+
+    @property
+    def id(self) -> str:
+        """The session's id."""
+        return self._loop.core.session_id
+
+    @property
+    def history(self) -> History:
+        """The session as this process knows it; read only."""
+        return self._loop.core.history
+
+    @property
+    def final(self) -> bool:
+        """Whether the last word is the model's answer without a call."""
+        return self._loop.core.history.final
+
+    # -- sync
+
+    def messages(self, format: str = "openai", *, start: Sequence[JsonObject] | None = None) -> list[JsonObject]:
+        """
+        Return the whole conversation, valid for the provider: every call has exactly one answer.
+
+        `start` (system and user messages) is recorded while the session has no message; an equal one is ignored later,
+        another raises `StartDiffers`. Open calls are recovered first.
+        """
+        return self._run(self._loop.messages(format, start))
+
+    def add(self, message: JsonObject, *, key: str | None = None, format: str = "openai") -> None:
+        """Record a later message of the host, once for each `key`."""
+        self._run(self._loop.add(format, message, key))
+
+    def complete(self, messages: Sequence[JsonObject], *, format: str = "openai") -> list[JsonObject]:
+        """Return the host's own transcript with every unanswered call answered from the ledger."""
+        return self._run(self._loop.complete(format, messages))
+
+    def dispatch(self, reply: object, **options: Any) -> Results:
+        """
+        Record a turn of the model, decide all its gates, run what is allowed, record the outcomes.
+
+        Takes the SDK's object or a dict. Options: `turn` (its number, from 1), `on_rejection` ("run_rest" |
+        "run_none"), `tool_choice` (what the host asked of the model), `format` ("openai"). Never raises for a tool's
+        failure; raises `DivergentTurn`, `SessionClosed`, `SessionOwned`, `LeaseLost` and `StoreError`s.
+        """
+        return self._run(self._dispatch(reply, **options))
+
+    def call(self, name: str, arguments: Any = None, **options: Any) -> CallResult:
+        """
+        Make one call of the host's own.
+
+        `arguments` is a dict or a JSON text. Options: `turn`, and `idempotency_key`, unique in the tenant: used again
+        with the same tool and arguments it gets the recorded call, with others it raises `KeyConflict`.
+        """
+        return self._run(self._call(name, arguments, **options))
+
+    def propose(self, name: str, arguments: Any = None, **options: Any) -> CallResult:
+        """Record an intent and nothing more; take it on with `advance`."""
+        return self._run(self._call(name, arguments, propose_only=True, **options))
+
+    def advance(self, call: CallResult | str) -> CallResult:
+        """Take a call one step further: through its gates, then to its outcome."""
+        return self._run(self._loop.advance(_id_of(call)))
+
+    def wait(self, timeout: float | None = None, *, format: str = "openai") -> Results:
+        """
+        Wait (at most `timeout` seconds) until no person is asked any more, and run what was approved.
+
+        `messages` of the results are notes that tell the model what became of the calls.
+        """
+        return self._run(self._loop.wait(format, timeout))
+
+    def close(self, reason: CloseReason | None = None, *, message: str | None = None) -> None:
+        """Close the session; by default as `final_answer` after a final answer, else as `aborted`."""
+        self._run(self._loop.close(reason, message))
+
+    def resume(self, *, dry_run: bool = False, execute: bool = True) -> Recovered:
+        """Decide about every open call and act, as the first `messages` does; says what was decided."""
+        return self._run(self._loop.resume(dry_run=dry_run, execute=execute))
+
+    def tools(self, format: str = "openai") -> list[JsonObject]:
+        """Return the tools for the model's request, retired ones left out; a call of another one is `not_offered`."""
+        core = self._loop.core
+        offered = core.wiring.registry.offered(more=core.history.truncated)
+        self._loop.offered = frozenset(version.tool for version in offered)
+        return get_format(format).tools(offered)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        drive(self._loop.core.release())
+
+    # -- async
+
+    async def amessages(self, format: str = "openai", *, start: Sequence[JsonObject] | None = None) -> list[JsonObject]:
+        """Async twin of `messages`."""
+        return await self._arun(self._loop.messages(format, start))
+
+    async def aadd(self, message: JsonObject, *, key: str | None = None, format: str = "openai") -> None:
+        """Async twin of `add`."""
+        await self._arun(self._loop.add(format, message, key))
+
+    async def acomplete(self, messages: Sequence[JsonObject], *, format: str = "openai") -> list[JsonObject]:
+        """Async twin of `complete`."""
+        return await self._arun(self._loop.complete(format, messages))
+
+    async def adispatch(self, reply: object, **options: Any) -> Results:
+        """Async twin of `dispatch`: the event loop is never blocked by a commit or a sync tool."""
+        return await self._arun(self._dispatch(reply, **options))
+
+    async def acall(self, name: str, arguments: Any = None, **options: Any) -> CallResult:
+        """Async twin of `call`."""
+        return await self._arun(self._call(name, arguments, **options))
+
+    async def apropose(self, name: str, arguments: Any = None, **options: Any) -> CallResult:
+        """Async twin of `propose`."""
+        return await self._arun(self._call(name, arguments, propose_only=True, **options))
+
+    async def aadvance(self, call: CallResult | str) -> CallResult:
+        """Async twin of `advance`."""
+        return await self._arun(self._loop.advance(_id_of(call)))
+
+    async def await_(self, timeout: float | None = None, *, format: str = "openai") -> Results:  # noqa: ASYNC109 - the same word in both spellings
+        """Async twin of `wait`."""
+        return await self._arun(self._loop.wait(format, timeout))
+
+    async def aclose(self, reason: CloseReason | None = None, *, message: str | None = None) -> None:
+        """Async twin of `close`."""
+        await self._arun(self._loop.close(reason, message))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await adrive(self._loop.core.release())
+
+    # -- both
+
+    def _run(self, steps: Steps[T]) -> T:
+        return drive(self._loop.entered(steps))
+
+    async def _arun(self, steps: Steps[T]) -> T:
+        return await adrive(self._loop.entered(steps))
+
+    def _dispatch(
+        self,
+        reply: object,
+        *,
+        turn: int | None = None,
+        on_rejection: OnRejection = "run_rest",
+        tool_choice: Any = None,
+        format: str = "openai",
+    ) -> Steps[Results]:
+        if on_rejection not in ("run_rest", "run_none"):
+            raise UsageError(f"on_rejection is run_rest or run_none, not {on_rejection!r}")
+        terms = Terms(on_rejection=on_rejection, offered=self._loop.offered, tool_choice=tool_choice)
+        return self._loop.dispatch(format, reply, terms, turn)
+
+    def _call(
+        self,
+        name: str,
+        arguments: Any,
+        *,
+        turn: int | None = None,
+        idempotency_key: str | None = None,
+        propose_only: bool = False,
+    ) -> Steps[CallResult]:
+        raw = arguments if isinstance(arguments, str) else None
+        call = ProposedCall(name=name, raw=raw, arguments=None if raw is not None else arguments)
+        terms = Terms(idempotency_key=idempotency_key)
+        if propose_only:
+            return self._loop.call(call, terms, turn, propose)
+        return self._loop.call(call, terms, turn)
+
+
+def _id_of(call: CallResult | str) -> str:
+    return call if isinstance(call, str) else call.call_id

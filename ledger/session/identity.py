@@ -1,0 +1,79 @@
+"""Which turn is it? The same one again, another content at its place, or a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ledger.calls import Call
+from ledger.errors import DivergentTurn, UsageError
+from ledger.history import History, Turn
+from ledger.strictjson import canonical
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What of a proposal counts for sameness: the tool, and the arguments (or the raw text that is none)."""
+
+    tool: str
+    arguments: Any
+    raw: str | None
+
+    def equals(self, call: Call) -> bool:
+        """Whether a recorded call asks for the same; provider ids are ignored, 1 and 1.0 are kept apart."""
+        if self.tool != call.tool:
+            return False
+        if self.arguments is None or call.arguments is None:
+            return self.arguments is call.arguments and self.raw == call.raw_arguments
+        return canonical(self.arguments) == canonical(call.arguments)
+
+
+def find_turn(
+    history: History, shapes: Sequence[Shape], *, text: str | None, response_id: str | None, given: int | None,
+    delivered: int,
+) -> Turn | None:
+    """
+    Return the recorded turn that this one is, or None for a new turn.
+
+    The given number decides; else the same response id with equal calls; else, while the last recorded turn was not
+    delivered in this handle, equal calls. Everything else is new: models do repeat a turn word for word (550 of 743
+    repeats of provider ids in real sessions). Raises `DivergentTurn` where another content is recorded at the given
+    number, `UsageError` for a number out of reach.
+    """  # fmt: skip
+    last = history.turns[-1] if history.turns else None
+    if given is not None:
+        return _given(history, shapes, text, given)
+    again = history.responses.get(response_id or "")
+    if again is not None and _same(history, again, shapes, text):
+        return again
+    if last is not None and last.number > delivered and _same(history, last, shapes, text):
+        return last
+    return None
+
+
+def _given(history: History, shapes: Sequence[Shape], text: str | None, given: int) -> Turn | None:
+    following = history.turns[-1].number + 1 if history.turns else 1
+    if not 1 <= given <= following:
+        raise UsageError(f"turn={given} is out of reach: turns count from 1 and the next one is {following}")
+    if given == following:
+        return None
+    turn = history.turn(given)
+    if turn is None or not _same(history, turn, shapes, text):
+        expected = _named(tuple(call.tool for call in history.turn_calls(turn))) if turn else "an unreadable turn"
+        got = _named(tuple(shape.tool for shape in shapes))
+        raise DivergentTurn(given, expected=expected, got=got if got != expected else f"other content for {got}")
+    return turn
+
+
+def _named(tools: tuple[str, ...]) -> str:
+    return f"calls of {', '.join(tools)}" if tools else "a text"
+
+
+def _same(history: History, turn: Turn, shapes: Sequence[Shape], text: str | None) -> bool:
+    first = [history.calls[slot[0]] for slot in turn.slots if slot]
+    if len(first) != len(shapes):
+        return False
+    if not shapes:
+        return turn.body.text == text
+    return all(shape.equals(call) for shape, call in zip(shapes, first, strict=True))

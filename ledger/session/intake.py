@@ -1,0 +1,247 @@
+"""Takes in a turn of the model: records the intents, takes each call through the gates, hands on what may run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from ledger.calls import Call
+from ledger.catalog import Tool
+from ledger.events import CallDenied, CallFlagged, CallProposed, CallRejected, TurnRecorded
+from ledger.execution.batch import Member, planned
+from ledger.execution.requests import Steps
+from ledger.gates import Situation
+from ledger.history import History
+from ledger.providers.port import ProposedCall, Reply
+from ledger.session.core import Core, Item
+from ledger.session.gating import has_user_code, pass_gates, resource_keys
+from ledger.session.redaction import sensitive
+from ledger.session.running import Interrupted, Runner, cancelled
+from ledger.session.work import Work, examine
+from ledger.strictjson import digest
+
+OnRejection: TypeAlias = Literal["run_rest", "run_none"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """
+    How the host wants this turn taken.
+
+    `offered`: the names the model could choose from, None if unknown; `idempotency_key` is for a single call.
+    """
+
+    on_rejection: OnRejection = "run_rest"
+    offered: Collection[str] | None = None
+    tool_choice: Any = None
+    idempotency_key: str | None = None
+
+
+def take_in(core: Core, reply: Reply, terms: Terms) -> Steps[int]:
+    """
+    Record a new turn, decide all its gates before its first start, and run what is allowed.
+
+    Returns the turn's number. Raises `KeyConflict`, and what `Core.commit` raises; never for a tool's failure.
+    """
+    number = core.history.turns[-1].number + 1 if core.history.turns else 1
+    items, works = proposals(core, reply, terms, number)
+    runner = Runner(core)
+    runner.pending = [*items, *_settled_early(core, works)]
+    open_works = [work for work in works if work.refusal is None and not work.bodies]
+    if open_works and has_user_code(core, open_works):
+        items, runner.pending = runner.pending, []
+        yield from core.commit(items)
+    try:
+        yield from _gates(open_works, runner)
+    except Interrupted:
+        runner.pending += [Item(cancelled("The call was cancelled before it started."), w.stub) for w in open_works]
+        yield from core.commit(runner.pending, release=True)
+        raise
+    yield from runner.run(_runnable(runner, works, terms))
+    return number
+
+
+def proposals(core: Core, reply: Reply, terms: Terms, number: int) -> tuple[list[Item], list[Work]]:
+    """Return the turn and its intents as events, with each call taken through the pure gates."""
+    works = [_work(core, call, reply, terms, place=(number, index)) for index, call in enumerate(reply.calls)]
+    items = [Item(_turn_body(core, reply, terms), turn=number, actor="model")]
+    for work, call in zip(works, reply.calls, strict=True):
+        _examine(core, work, call, reply, terms)
+        items.append(_proposal(core, work, call, reply, terms))
+    return items, works
+
+
+def _turn_body(core: Core, reply: Reply, terms: Terms) -> TurnRecorded:
+    kept = core.opening.transcript == "full" if core.history.opened is None else core.history.opened.transcript == "full"
+    versions = [core.wiring.registry.version(name) for name in sorted(terms.offered or ())]
+    offered = tuple(
+        {"tool": v.tool, "version": v.version, "descriptionDigest": v.description_digest} for v in versions if v
+    )
+    return TurnRecorded(
+        kind=reply.kind,
+        provider=reply.provider,
+        calls=len(reply.calls),
+        response_id=reply.response_id,
+        stop_reason=reply.stop_reason,
+        text=reply.text if kept else None,
+        items=reply.items if kept else None,
+        tool_choice=terms.tool_choice if terms.tool_choice is not None else reply.tool_choice,
+        offered=offered if terms.offered is not None else None,
+        usage=reply.usage,
+    )
+
+
+def _work(core: Core, call: ProposedCall, reply: Reply, terms: Terms, place: tuple[int, int]) -> Work:
+    registry = core.wiring.registry
+    tool = registry.get(call.name)
+    version = registry.version(call.name)
+    stub = Call(
+        call_id=core.wiring.clock.new_id(),
+        session_id=core.session_id,
+        tool=call.name,
+        schema_version=version.version if version else None,
+        schema_digest=version.shape_digest if version else None,
+        turn=place[0],
+        index=place[1],
+        effect=version.contract.effect if version else "external",
+        provider=reply.provider,
+        model=reply.model,
+        principal=core.principal,
+        tenant=core.tenant,
+        host_key=terms.idempotency_key,
+    )
+    return Work(stub=stub, tool=tool, version=version)
+
+
+def _examine(core: Core, work: Work, call: ProposedCall, reply: Reply, terms: Terms) -> None:
+    definition = core.wiring.registry.definition(call.name)
+    seen = Situation(
+        known=work.tool is not None,
+        stage=definition.stage if definition else None,
+        side_effecting=work.stub.side_effecting,
+        names=core.wiring.registry.names,
+        offered=terms.offered,
+        whole=reply.kind != "incomplete",
+        allowed=terms.tool_choice != "none",
+        replacements=tuple(_replacement(r) for r in definition.replacements) if definition else (),
+        hint=definition.hint if definition else None,
+    )
+    examine(core, work, call.raw, call.arguments, seen)
+
+
+def _replacement(found: Any) -> dict[str, Any]:
+    wire = {"tool": found.tool, "when": found.when, "example": found.example}
+    return {key: value for key, value in wire.items() if value is not None}
+
+
+def _proposal(core: Core, work: Work, call: ProposedCall, reply: Reply, terms: Terms) -> Item:
+    version, tool = work.version, work.tool
+    definition = core.wiring.registry.definition(call.name)
+    repaired = _repaired(core.history, call.name)
+    masked = bool(work.secrets)
+    contract = version.contract if version else None
+    work.proposal = CallProposed(
+        raw_arguments=None if masked else call.raw,
+        arguments=work.recorded,
+        provider_call_id=call.provider_call_id,
+        provider=reply.provider,
+        model=reply.model,
+        description_digest=version.description_digest if version else None,
+        stage=definition.stage if definition else None,
+        effect=contract.effect if contract else "external",
+        recovery=contract.recovery if contract else "review",
+        supports_idempotency=contract.supports_idempotency if contract else False,
+        reconciles=tool is not None and tool.reconcile is not None,
+        idempotency_key=terms.idempotency_key,
+        repair_of=repaired.call_id if repaired else None,
+        repairs=repaired.repairs + 1 if repaired else 0,
+        redacted=masked,
+    )
+    return Item(work.proposal, work.stub, actor="model")
+
+
+def _repaired(history: History, tool: str) -> Call | None:
+    """Return the rejected proposal that this one tries to repair: the tool's last one, where it was rejected."""
+    call = history.calls.get(history.last_of.get(tool, ""))
+    return call if call is not None and call.state == "rejected" and call.model_can_repair else None
+
+
+def _settled_early(core: Core, works: Sequence[Work]) -> list[Item]:
+    """Return the ends that the pure gates and the duplicate guard found."""
+    items: list[Item] = []
+    for work in works:
+        if work.refusal is None:
+            original = duplicate_of(core, work)
+            if original is not None:
+                evidence = {"tool": original.tool, "turn": original.turn, "state": original.state}
+                work.bodies.append(
+                    CallFlagged(reason="duplicate", duplicate_of=original.call_id, evidence=evidence)
+                )
+        if work.refusal is not None:
+            work.bodies.append(work.refusal)
+        items += work.items()
+    return items
+
+
+def duplicate_of(core: Core, work: Work) -> Call | None:
+    """
+    Return the call of an earlier turn that this side-effecting proposal repeats while its end was unknown to the model.
+
+    Same tool and same arguments alone is no duplicate: 15 % of real calls repeat a finished one on purpose. It is one
+    only while the earlier call is not terminal, or was settled after the model read it as open and was not yet told.
+    """
+    if not work.stub.side_effecting or work.tool is None:
+        return None
+    history = core.history
+    untold = [entry.call for entry in history.settled if entry.sequence > core.told_until]
+    for call in (*history.open_calls(), *untold):
+        if call.tool == work.stub.tool and call.turn < work.stub.turn and call.side_effecting:
+            if _same_arguments(call, work):
+                original = call.flag.duplicate_of if call.flag and call.reason == "duplicate" else None
+                return history.calls.get(original or "", call)
+    return None
+
+
+def _same_arguments(call: Call, work: Work) -> bool:
+    if call.arguments_digest is not None:
+        return call.arguments_digest == work.digest
+    return digest(call.arguments) == digest(work.recorded)
+
+
+def _gates(works: Sequence[Work], runner: Runner) -> Steps[None]:
+    for work in works:
+        yield from pass_gates(runner.core, work)
+        runner.pending += work.items()
+    runnable = [work for work in works if work.authorized]
+    for work in runnable:
+        work.keys = yield from resource_keys(work)
+
+
+def _runnable(runner: Runner, works: Sequence[Work], terms: Terms) -> list[Work]:
+    refused = any(isinstance(body, CallRejected | CallDenied) for work in works for body in work.bodies)
+    runnable = [work for work in works if work.authorized]
+    if terms.on_rejection == "run_none" and refused:
+        message = "Another call of the turn was refused, so this one was not executed."
+        runner.pending += [Item(cancelled(message), work.stub) for work in runnable]
+        return []
+    if len(runnable) > 1:
+        members = [Member(work.stub.index, work.stub.side_effecting, work.keys) for work in runnable]
+        plan = planned(members, workers=runner.core.wiring.workers)
+        runner.pending.append(Item(plan, turn=works[0].stub.turn))
+    return runnable
+
+
+def rebuilt(core: Core, call: Call, tool: Tool | None) -> Work:
+    """Return the work of a recorded call, to go on with it after a crash or a verdict."""
+    work = Work(stub=call, tool=tool, version=tool.version if tool else None)
+    work.intent = work.recorded = call.arguments
+    if tool is not None and call.executed is None and isinstance(call.arguments, dict):
+        work.to_run = tool.with_defaults(call.arguments)
+    else:
+        work.to_run = call.to_run
+    work.digest = digest(work.to_run)
+    if call.call_id in core.secrets:
+        work.to_run = core.secrets[call.call_id]
+        work.recorded, work.secrets = call.arguments, sensitive(work.version.schema if work.version else {}, work.to_run)[1]
+    return work

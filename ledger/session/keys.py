@@ -1,0 +1,43 @@
+"""A host's idempotency key: the same tool and arguments get the recorded call, anything else is refused."""
+
+from __future__ import annotations
+
+from ledger.calls import Call, fold
+from ledger.errors import KeyConflict
+from ledger.events import read_event
+from ledger.execution.requests import Steps, io
+from ledger.gates import decode
+from ledger.providers.port import ProposedCall
+from ledger.session.core import Core
+from ledger.session.redaction import sensitive
+from ledger.store.port import EventFilter
+from ledger.strictjson import digest
+
+
+def recorded_under(core: Core, call: ProposedCall, key: str) -> Steps[Call | None]:
+    """
+    Return the call that holds this key in the tenant, or None.
+
+    Arguments that differ only in key order or white space are the same. Raises `KeyConflict` where tool or arguments
+    differ (https://github.com/nensii21/devlink/pull/1200: keyed by the key alone, another request got its response).
+    """
+    store = core.wiring.store
+    row = yield from io(lambda: store.keyed(core.tenant or "", key))
+    if row is None:
+        return None
+    found = core.history.calls.get(row.call_id)
+    if found is None:
+        rows = yield from io(lambda: store.events(EventFilter(call_id=row.call_id), limit=10_000))
+        found = fold(read_event(stored.record) for stored in rows)
+    if found.tool != call.name or not _same(core, found, call):
+        raise KeyConflict(key, call_id=found.call_id, other=f"{call.name} with other arguments than {found.tool}'s")
+    return found
+
+
+def _same(core: Core, found: Call, call: ProposedCall) -> bool:
+    decoded = decode(call.raw, call.arguments, needs_arguments=False)
+    if not isinstance(decoded, dict):
+        return found.arguments is None and found.raw_arguments == call.raw
+    version = core.wiring.registry.version(call.name)
+    shown = sensitive(version.schema if version else {}, decoded)[0]
+    return found.arguments is not None and digest(shown) == digest(found.arguments)

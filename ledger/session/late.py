@@ -1,0 +1,57 @@
+"""An outcome that arrives after nobody waited any more: kept, and believed only where no other owner came between."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from ledger.calls import Call
+from ledger.errors import LedgerError
+from ledger.events import CallFailed, CallSucceeded
+from ledger.execution.drive import drive
+from ledger.execution.outcome import Rules, TryAgain, Unknown, judge, late
+from ledger.execution.requests import Ended, Steps
+from ledger.history import History
+from ledger.session.core import Core, Item
+from ledger.session.doubt import Settler
+from ledger.session.work import Work
+
+log = logging.getLogger("ledger.late")
+
+
+class LateOutcome:
+    """Called on the tool's own thread with its end; never raises (there is nobody to hear it)."""
+
+    def __init__(self, core: Core, work: Work, rules: Rules) -> None:
+        self._core = core
+        self._work = work
+        self._rules = rules
+
+    def __call__(self, ended: Ended) -> None:
+        if isinstance(ended.raised, asyncio.CancelledError):
+            return  # the task was stopped: that is no outcome
+        try:
+            drive(self._record(ended))
+        except LedgerError as error:
+            log.warning("late outcome of call %s was not recorded: %s", ended.call_id, error.code)
+
+    def _record(self, ended: Ended) -> Steps[None]:
+        mine = self._core
+        core = Core(mine.wiring, History(mine.session_id), mine.opening, principal=mine.principal, tenant=mine.tenant)
+        yield from core.refresh()
+        call = core.history.calls[ended.call_id]
+        end = judge(ended, call, self._rules)
+        if isinstance(end, Unknown):
+            return  # as unknown as before
+        yield from record_late(core, call, self._work, end.failed if isinstance(end, TryAgain) else end)
+
+
+def record_late(core: Core, call: Call, work: Work, end: CallSucceeded | CallFailed) -> Steps[None]:
+    """
+    Record an outcome without the lease: it settles a needs-review only where no other owner claimed the session since
+    the call's start; else it is evidence for the reviewer (https://github.com/aegra/aegra/issues/502).
+    """
+    token = call.token
+    body = Settler(core, work, None).finished(end)
+    settles = not core.history.claimed_since(call)
+    yield from core.commit([Item(late(body, token=token, settles=settles), call)], worker=False)

@@ -1,0 +1,319 @@
+"""The door of the library: a ledger, its tools, and the questions one can ask of it."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self, TypeVar, overload
+
+from ledger.calls import Call
+from ledger.catalog import Catalog, build_tool, load_catalog
+from ledger.errors import UsageError
+from ledger.events import SessionOpened
+from ledger.execution.drive import drive
+from ledger.execution.paging import read_result
+from ledger.history import History
+from ledger.ids import Clock
+from ledger.review import Answer
+from ledger.session import reviewing
+from ledger.session.core import Core
+from ledger.session.handle import Session
+from ledger.session.loop import Loop
+from ledger.session.publishing import Publisher
+from ledger.session.resuming import Recovered
+from ledger.session.reviewing import Verdicts
+from ledger.session.toolbox import Toolbox
+from ledger.session.wiring import Wiring
+from ledger.store.port import Reader
+from ledger.store.urls import open_store
+from ledger.version import VERSION
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+DEFAULT_URL = "sqlite:///ledger.db"
+DEFAULT_CATALOG = "schemas/tools"
+
+
+class Ledger:
+    """
+    A durable record of tool calls, and the tools that may be called. Safe to use from several threads.
+
+    Make one with `Ledger.open`; it is a context manager.
+    """
+
+    def __init__(self, wiring: Wiring, catalog: Catalog | None) -> None:
+        self._wiring = wiring
+        self._catalog = catalog
+        self._cores: weakref.WeakValueDictionary[str, Core] = weakref.WeakValueDictionary()
+        self._publisher = Publisher(wiring)
+        self._wiring.registry.register(build_tool(read_result, effect="read"))
+
+    @classmethod
+    def open(
+        cls,
+        url: str | None = None,
+        *,
+        catalog: str | Path | Catalog | None = None,
+        migrate: Literal["auto", "check", "off"] = "auto",
+        clock: Clock | None = None,
+        **settings: Any,
+    ) -> Ledger:
+        """
+        Open the ledger at a URL, making its tables on first use.
+
+        `url`: `sqlite:///file.db` or `memory://`; none = the environment's LEDGER_DB, else `sqlite:///ledger.db`.
+        `catalog`: the folder of versioned tools; none = LEDGER_CATALOG, else `schemas/tools` if it is there.
+        Settings: `lease_seconds` (60), `workers` (8, calls of a turn at once), `max_attempts` (3), `run_not_started`
+        (False: after a crash a person is asked before a write that never ran), `host_release`.
+        Raises `CatalogFault`, `SchemaOutdated`, `StoreUnavailable`.
+        """
+        found = _catalog(catalog)
+        clock = clock or Clock()
+        store = open_store(url or os.environ.get("LEDGER_DB") or DEFAULT_URL, create=True, migrate=migrate, clock=clock)
+        wiring = Wiring(
+            store=store,
+            registry=Toolbox(found),
+            clock=clock,
+            catalog_digest=found.digest if found else None,
+            version=VERSION,
+            **settings,
+        )
+        ledger = cls(wiring, found)
+        ledger._publisher.stages(found)
+        return ledger
+
+    # -- the host's own code
+
+    @overload
+    def tool(self, name: F, /) -> F: ...
+    @overload
+    def tool(self, name: str | None = None, /, **options: Any) -> Callable[[F], F]: ...
+    def tool(self, name: Any = None, /, **options: Any) -> Any:
+        """
+        Register a function as a tool; it stays a plain function, and called directly it is not recorded.
+
+        The schema comes from the catalog, from `schema=` (a dict or a pydantic model), or from the type hints. Options
+        are the words of the contract: `version`, `effect` ("read" | "write" | "external", the default),
+        `supports_idempotency`, `recovery`, `timeout_seconds`, `cancellable`, `exceptions`, `resource_keys`,
+        `reconcile`, … Raises `ToolMisfit` where function, schema and contract contradict each other, `CatalogFault`
+        for a bad schema.
+        """
+
+        def register(function: F) -> F:
+            wanted = name if isinstance(name, str) else options.get("name") or function.__name__
+            definition = self._catalog.tools.get(wanted) if self._catalog else None
+            rest = {key: value for key, value in options.items() if key != "name"}
+            tool = build_tool(function, name=wanted, definition=definition, **rest)
+            self._publisher.publish(tool)
+            self._wiring.registry.register(tool)
+            return function
+
+        return register(name) if callable(name) else register
+
+    def check(self, tool: str) -> Callable[[F], F]:
+        """
+        Register a business check of a tool ("" = of all): `fn(arguments, context)` returns None or `Invalid`.
+
+        Checks run after the schema gate, on a copy of the arguments that will run; one that raises fails closed.
+        """
+
+        def register(function: F) -> F:
+            self._wiring.checks.setdefault(tool, []).append(function)
+            return function
+
+        return register
+
+    def authorize(self, function: F) -> F:
+        """Register a policy: `fn(call, principal)` returns `Allow`, `Deny` or `Ask`; Deny over Ask over Allow."""
+        self._wiring.policies.append(function)
+        return function
+
+    def safe_error(self, function: F) -> F:
+        """Register what may be told of an exception: `fn(error)` returns a text for the model, or None."""
+        self._wiring.safe_error = function
+        return function
+
+    def on_resolved(self, function: F) -> F:
+        """Register a listener: `fn(call)` is called when a call that waited for a person has ended."""
+        self._wiring.listeners.append(function)
+        return function
+
+    # -- sessions
+
+    def session(self, session_id: str | None = None, *, wait: float = 0.0, **about: Any) -> Session:
+        """
+        Open a session, or carry on with the one of that id (none: one is minted). Runs nothing yet.
+
+        `wait`: seconds to wait for another owner. About the session: `principal` (a text, or an object with an `id`),
+        `tenant`, `agent`, `model`, `labels`, `parent`, `transcript` ("full", or "calls": no other text is kept).
+        """
+        key = self._wiring.clock.new_id() if session_id is None else _checked(session_id)
+        principal = about.pop("principal", None)
+        tenant = about.pop("tenant", None)
+        core = self._cores.get(key)
+        if core is None:
+            opening = SessionOpened(
+                catalog_digest=self._wiring.catalog_digest,
+                host_release=self._wiring.host_release,
+                ledger_version=self._wiring.version,
+                **about,
+            )
+            core = Core(self._wiring, History(key), opening, principal=_named(principal), tenant=tenant)
+            self._cores[key] = core
+        return Session(Loop(core, principal=principal, wait_seconds=wait))
+
+    def asession(self, session_id: str | None = None, **about: Any) -> Session:
+        """Open a session for `async with`; the same handle has the async methods."""
+        return self.session(session_id, **about)
+
+    def resume(self, session_id: str, *, dry_run: bool = False, execute: bool = True, wait: float = 0.0) -> Recovered:
+        """
+        Decide about the session's open calls and act; `execute` False leaves what needs the tools' code.
+
+        Raises `UnknownSession`, `SessionOwned`.
+        """
+        session = self.session(session_id, wait=wait)
+        return session.resume(dry_run=dry_run, execute=execute)
+
+    def stop(self) -> None:
+        """Let started calls end, start no others: what has not started ends as cancelled. Safe in a signal handler."""
+        self._wiring.stopping = True
+
+    # -- verdicts
+
+    def approve(self, call: str, *, by: str | None = None, digest: str | None = None, **about: Any) -> Verdicts:
+        """Approve a call that waits for it; `digest` is the arguments' digest that was seen. Raises `VerdictRefused`."""
+        core, found = reviewing.find(self._wiring, call)
+        who = _reviewer(by, about)
+        return drive(reviewing.approving(core, found.call_id, who, expected=digest))
+
+    def deny(self, call: str, *, by: str | None = None, **about: Any) -> Verdicts:
+        """Refuse a call that waits for an approval. Raises `VerdictRefused`."""
+        core, found = reviewing.find(self._wiring, call)
+        return drive(reviewing.denying(core, found.call_id, _reviewer(by, about)))
+
+    def resolve(self, call: str, verdict: str | None = None, *, by: str | None = None, **about: Any) -> Verdicts:
+        """
+        Give the verdict on a call in doubt: "happened", "did-not-happen", "run" or "abandon".
+
+        `result=` is what the tool would have returned (happened), `run=True` sends it again (did-not-happen),
+        `arguments=` lets a new call with these arguments take its place, `digest=` the arguments' digest that was
+        seen, `note=`, `evidence=`, `verified=`. Raises `VerdictRefused`.
+        """
+        core, found = reviewing.find(self._wiring, call)
+        arguments = about.pop("arguments", None)
+        answer = _answer(verdict, about)
+        who = _reviewer(by, about)
+        if arguments is not None:
+            return drive(reviewing.superseding(core, found.call_id, arguments, answer, who))
+        if answer is None:
+            raise UsageError("no verdict is given", hint="happened, did-not-happen, run or abandon.")
+        return drive(reviewing.resolving(core, found.call_id, answer, who))
+
+    def note(self, call: str, text: str, *, by: str | None = None, corrects: str | None = None, **about: Any) -> Verdicts:
+        """Add a note to a call, in any state."""
+        core, found = reviewing.find(self._wiring, call)
+        return drive(reviewing.noting(core, found.call_id, text, _reviewer(by, about), corrects=corrects))
+
+    # -- reading
+
+    @property
+    def reader(self) -> Reader:
+        """The read side of the store."""
+        return self._wiring.store
+
+    @property
+    def registry(self) -> Toolbox:
+        """The tools that are registered or known from the catalog."""
+        return self._wiring.registry
+
+    def find(self, call: str) -> Call:
+        """Return a call as it stands, by its id or a unique head or tail of it. Raises `UnknownCall`."""
+        return reviewing.find(self._wiring, call)[1]
+
+    def calls(self, **filters: Any) -> Iterator[Mapping[str, Any]]:
+        """Yield calls as plain rows (wire names); filters as in `CallFilter`."""
+        from ledger.audit.queries import call_rows  # noqa: PLC0415 - the read side is loaded when it is asked for
+
+        return call_rows(self._wiring.store, **filters)
+
+    def events(self, **filters: Any) -> Iterator[Mapping[str, Any]]:
+        """Yield events as plain rows (wire names), by position; filters as in `EventFilter`."""
+        from ledger.audit.queries import event_rows  # noqa: PLC0415 - the read side is loaded when it is asked for
+
+        return event_rows(self._wiring.store, **filters)
+
+    def reviews(self, **filters: Any) -> Iterator[Mapping[str, Any]]:
+        """Yield what waits for a person, oldest first; `kind` = approval, doubt or change."""
+        from ledger.audit.queries import review_rows  # noqa: PLC0415 - the read side is loaded when it is asked for
+
+        return review_rows(self._wiring.store, **filters)
+
+    # -- closing
+
+    def close(self) -> None:
+        """Close the ledger; sessions stay open in it, their leases end."""
+        self._wiring.heartbeat.stop()
+        self._wiring.store.close()
+
+    async def aclose(self) -> None:
+        """Async twin of `close`."""
+        self.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _catalog(given: str | Path | Catalog | None) -> Catalog | None:
+    if isinstance(given, Catalog):
+        return given
+    named = given or os.environ.get("LEDGER_CATALOG")
+    if named:
+        return load_catalog(Path(named))
+    return load_catalog(Path(DEFAULT_CATALOG)) if Path(DEFAULT_CATALOG).is_dir() else None
+
+
+def _checked(session_id: str) -> str:
+    if not isinstance(session_id, str) or not session_id or len(session_id) > 255:  # noqa: PLR2004 - a bound on keys
+        raise UsageError("a session id is a text of 1 to 255 characters")
+    if session_id.startswith("_") or not session_id.isprintable():
+        raise UsageError(f"session id {session_id!r}: none begins with _ or holds unprintable characters")
+    return session_id
+
+
+def _named(principal: Any) -> str | None:
+    if principal is None or isinstance(principal, str):
+        return principal
+    found = principal.get("id") if isinstance(principal, Mapping) else getattr(principal, "id", None)
+    if not isinstance(found, str | int):
+        raise UsageError("principal= is a text, or an object with an id", hint='For example {"id": "u-17"}.')
+    return str(found)
+
+
+def _reviewer(by: str | None, about: dict[str, Any]) -> Any:
+    note, evidence = about.pop("note", None), tuple(about.pop("evidence", ()))
+    verified = bool(about.pop("verified", False))
+    if about:
+        raise UsageError(f"unknown options: {', '.join(sorted(about))}")
+    return reviewing.reviewer(by, note, evidence, verified=verified)
+
+
+def _answer(verdict: str | None, about: dict[str, Any]) -> Answer | None:
+    given = "result" in about
+    result, run = about.pop("result", None), bool(about.pop("run", False))
+    expected = about.pop("digest", None)
+    match verdict:
+        case None:
+            return None
+        case "happened" | "did-not-happen" | "run" | "abandon":
+            return Answer(verdict=verdict, result=result, result_given=given, run=run, expected=expected)
+        case _:
+            raise UsageError(f"unknown verdict {verdict!r}", hint="happened, did-not-happen, run or abandon.")

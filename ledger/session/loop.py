@@ -1,0 +1,275 @@
+"""What a session handle does, as steps of the engine: the sync and the async API drive the same ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+from ledger.calls import WAITING, Call
+from ledger.errors import LedgerError, StartDiffers, UnknownSession, UsageError
+from ledger.events import MessageRecorded, SessionClosed
+from ledger.events.session_bodies import CloseReason
+from ledger.execution.requests import Steps, ended_runs, user_code
+from ledger.gates import decode
+from ledger.history import Settled
+from ledger.providers.conversation import conversation, note_message, turn_messages
+from ledger.providers.names import original_name
+from ledger.providers.port import ProposedCall, Reply
+from ledger.providers.transcripts import complete
+from ledger.providers.formats import get_format
+from ledger.session.core import Core, Item
+from ledger.session.identity import Shape, find_turn
+from ledger.session.intake import Terms, take_in
+from ledger.session.keys import recorded_under
+from ledger.session.redaction import sensitive
+from ledger.session.results import CallResult, Results
+from ledger.session.resuming import Recovered, resume
+from ledger.session.stepwise import advance
+from ledger.strictjson import JsonObject, canonical
+
+T = TypeVar("T")
+Taking: TypeAlias = Callable[[Core, Reply, Terms], Steps[int]]
+
+POLL_SECONDS = 0.25
+"""How often `wait` looks whether a person has answered."""
+
+
+@dataclass(slots=True)
+class Loop:
+    """
+    One handle: which turn it has delivered, what it has offered, how long it waits for another owner.
+
+    `principal` is what the host gave, for its policies.
+    """
+
+    core: Core
+    principal: Any = None
+    wait_seconds: float = 0.0
+    delivered: int = 0
+    offered: frozenset[str] | None = None
+    recovered: bool = False
+
+    def entered(self, steps: Steps[T]) -> Steps[T]:
+        """Do the steps as the one that works on the session in this process; the lease never outlives them."""
+        core = self.core
+        yield from core.enter(self.wait_seconds)
+        core.actor = self.principal
+        try:
+            return (yield from steps)
+        except BaseException:
+            try:
+                yield from core.release()
+            except LedgerError:
+                pass  # the first error is the one to tell; the lease expires by itself
+            raise
+        finally:
+            core.leave()
+
+    # -- recovery
+
+    def recover(self) -> Steps[Recovered]:
+        """Decide about every open call, act, and tell the listeners what ended."""
+        yield from self.core.refresh()
+        found = yield from resume(self.core)
+        self.recovered = True
+        yield from self._notify()
+        return found
+
+    def resume(self, *, dry_run: bool, execute: bool) -> Steps[Recovered]:
+        """Recover as asked. Raises `UnknownSession`."""
+        yield from self.core.refresh()
+        if self.core.history.sequence == 0:
+            raise UnknownSession(self.core.session_id)
+        found = yield from resume(self.core, dry_run=dry_run, execute=execute)
+        yield from self._notify()
+        return found
+
+    def _notify(self) -> Steps[None]:
+        core = self.core
+        news = [entry for entry in core.history.resolved if entry.sequence > core.notified]
+        core.notified = core.history.sequence
+        for entry in news:
+            for listener in core.wiring.listeners:
+                try:
+                    yield from user_code(listener, entry.call)
+                except Exception:  # noqa: BLE001 - a listener's fault must not stop the session; it is logged
+                    core.wiring.log.exception("an on_resolved listener failed for call %s", entry.call.call_id)
+
+    # -- the conversation
+
+    def messages(self, format_name: str, start: Sequence[JsonObject] | None) -> Steps[list[JsonObject]]:
+        """Return the whole conversation; record how it starts, once."""
+        yield from self.recover()
+        wire = get_format(format_name)
+        kept = self._keeps_texts()
+        if start is not None and kept:
+            yield from self._start(format_name, start)
+        self._deliver()
+        told = conversation(self.core.history, wire)
+        return told if kept else [*(start or ()), *told]
+
+    def _keeps_texts(self) -> bool:
+        opened = self.core.history.opened or self.core.opening
+        return opened.transcript == "full"
+
+    def _deliver(self) -> None:
+        history = self.core.history
+        self.delivered = history.turns[-1].number if history.turns else 0
+        self.core.told_until = history.sequence
+
+    def _start(self, format_name: str, start: Sequence[JsonObject]) -> Steps[None]:
+        history = self.core.history
+        if not history.entries:
+            items = [Item(_message(format_name, message, None, start=True)) for message in start]
+            yield from self.core.commit(items, release=True)
+            return
+        recorded = [entry.message for entry in history.starts]
+        if canonical(recorded) != canonical(list(start)):
+            raise StartDiffers(
+                f"session {history.session_id!r} started with other messages than start=",
+                hint="Leave start= out, and give later messages to session.add(message).",
+            )
+
+    def add(self, format_name: str, message: JsonObject, key: str | None) -> Steps[None]:
+        """Record a later message of the host, once for each key."""
+        if not self.recovered:
+            yield from self.recover()
+        known = self.core.history.keys.get(key) if key is not None else None
+        body = _message(format_name, message, key, start=False)
+        if known is not None:
+            if canonical(known.message) != canonical(body.message):
+                raise UsageError(f"another message was added under the key {key!r}", hint="Use a new key.")
+            return
+        if self._keeps_texts():
+            yield from self.core.commit([Item(body)], release=True)
+
+    def complete(self, format_name: str, messages: Sequence[JsonObject]) -> Steps[list[JsonObject]]:
+        """Return the host's own transcript with every unanswered call answered."""
+        yield from self.recover()
+        self._deliver()
+        return complete(self.core.history, list(messages), get_format(format_name))
+
+    # -- turns and calls
+
+    def dispatch(self, format_name: str, reply: object, terms: Terms, turn: int | None) -> Steps[Results]:
+        """Record, gate and run a turn of the model; the same turn again is answered from the record."""
+        wire = get_format(format_name)
+        parsed = self._named(wire.parse(reply))
+        number = yield from self.turn(parsed, terms, turn)
+        found = self.core.history.turn(number)
+        if found is None:  # pragma: no cover - it was recorded a line ago
+            raise UsageError(f"turn {number} cannot be read")
+        calls = tuple(CallResult(call) for call in self.core.history.turn_calls(found))
+        return Results(turn=number, calls=calls, messages=turn_messages(self.core.history, found, wire))
+
+    def _named(self, reply: Reply) -> Reply:
+        names = self.core.wiring.registry.names
+        calls = tuple(
+            ProposedCall(
+                name=original_name(call.name, names),
+                raw=call.raw,
+                arguments=call.arguments,
+                provider_call_id=call.provider_call_id,
+            )
+            for call in reply.calls
+        )
+        return Reply(
+            kind=reply.kind,
+            provider=reply.provider,
+            calls=calls,
+            text=reply.text,
+            response_id=reply.response_id,
+            stop_reason=reply.stop_reason,
+            items=reply.items,
+            usage=reply.usage,
+            tool_choice=reply.tool_choice,
+            model=reply.model or self.core.opening.model,
+        )
+
+    def turn(self, reply: Reply, terms: Terms, given: int | None, take: Taking = take_in) -> Steps[int]:
+        """Return the number of the turn that this reply is, taken in if it is new."""
+        if not self.recovered:
+            yield from self.recover()
+        history = self.core.history
+        last = history.turns[-1].number if history.turns else 0
+        known = None
+        if given is not None or last > self.delivered or reply.response_id in history.responses:
+            shapes = [_shape(self.core, call) for call in reply.calls]
+            known = find_turn(
+                history, shapes, text=reply.text, response_id=reply.response_id, given=given, delivered=self.delivered
+            )
+        number = known.number if known is not None else (yield from take(self.core, reply, terms))
+        self.delivered = max(self.delivered, number)
+        self.offered = None
+        return number
+
+    def call(
+        self, call: ProposedCall, terms: Terms, turn: int | None, take: Taking = take_in
+    ) -> Steps[CallResult]:
+        """Make one call of the host's own; an idempotency key used before gets the recorded call."""
+        if not self.recovered:
+            yield from self.recover()
+        if terms.idempotency_key is not None:
+            found = yield from recorded_under(self.core, call, terms.idempotency_key)
+            if found is not None:
+                return CallResult(found)
+        reply = Reply(kind="tool_calls", provider="host", calls=(call,))
+        number = yield from self.turn(reply, terms, turn, take)
+        recorded = self.core.history.turn(number)
+        return CallResult(self.core.history.turn_calls(recorded)[0] if recorded is not None else Call())
+
+    def advance(self, call_id: str) -> Steps[CallResult]:
+        """Take a call one step further."""
+        return CallResult((yield from advance(self.core, call_id)))
+
+    # -- waiting and closing
+
+    def wait(self, format_name: str, seconds: float | None) -> Steps[Results]:
+        """Wait until nobody is asked any more (or so long), run what was approved, and tell what ended as notes."""
+        clock = self.core.wiring.clock
+        until = None if seconds is None else clock.monotonic() + seconds
+        since = self.core.told_until
+        while True:
+            yield from self.recover()
+            asked = [call for call in self.core.history.open_calls() if call.state in WAITING]
+            if not asked or (until is not None and clock.monotonic() >= until):
+                break
+            yield from ended_runs(POLL_SECONDS if until is None else min(POLL_SECONDS, until - clock.monotonic()))
+        news = [entry for entry in self.core.history.resolved if entry.sequence > since]
+        self._deliver()
+        return self._told(format_name, news, asked)
+
+    def _told(self, format_name: str, news: Sequence[Settled], asked: Sequence[Call]) -> Results:
+        wire = get_format(format_name)
+        calls = tuple(CallResult(call) for call in (*(entry.call for entry in news), *asked))
+        return Results(turn=self.delivered, calls=calls, messages=[note_message(entry, wire) for entry in news])
+
+    def close(self, reason: CloseReason | None, message: str | None) -> Steps[None]:
+        """Close the session; closing it twice is the same as once."""
+        yield from self.core.refresh()
+        history = self.core.history
+        if history.closed is not None:
+            return
+        why: CloseReason = reason or ("final_answer" if history.final else "aborted")
+        body = SessionClosed(reason=why, turns=len(history.turns), calls=len(history.calls), message=message)
+        yield from self.core.commit([Item(body)], release=True)
+
+
+def _message(format_name: str, message: JsonObject, key: str | None, *, start: bool) -> MessageRecorded:
+    if not isinstance(message, dict) or not isinstance(message.get("role"), str):
+        raise UsageError(
+            f"a message is an object with a role, not {type(message).__name__}",
+            hint='For example {"role": "user", "content": "…"}.',
+        )
+    return MessageRecorded(role=message["role"], provider=format_name, message=message, key=key, start=start)
+
+
+def _shape(core: Core, call: ProposedCall) -> Shape:
+    version = core.wiring.registry.version(call.name)
+    needs = version is not None and bool(version.schema.get("required"))
+    decoded = decode(call.raw, call.arguments, needs_arguments=needs)
+    if not isinstance(decoded, dict):
+        return Shape(call.name, None, call.raw)
+    shown, secrets = sensitive(version.schema if version else {}, decoded)
+    return Shape(call.name, shown, None if secrets else call.raw)

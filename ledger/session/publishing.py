@@ -1,0 +1,112 @@
+"""Tells the ledger which tool versions there are, so that it explains itself without the catalog's files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ledger.catalog import Catalog, Tool, ToolDefinition
+from ledger.errors import ToolMisfit
+from ledger.events import Body, Event, ToolStageChanged, ToolVersionPublished, encode, read_event
+from ledger.session.wiring import Wiring
+from ledger.store.port import Append
+from ledger.strictjson import canonical
+
+STREAM = "_catalog"
+
+
+@dataclass(slots=True)
+class Publisher:
+    """Writes to the stream `_catalog`; what is recorded there already is not written again."""
+
+    wiring: Wiring
+    versions: dict[tuple[str, int], tuple[str, Any]] = field(default_factory=dict)
+    stages_known: dict[str, str] = field(default_factory=dict)
+    sequence: int = 0
+
+    def publish(self, tool: Tool) -> None:
+        """
+        Record a tool's version, once.
+
+        Raises `ToolMisfit` where the same version is recorded with another shape: it must be raised then.
+        """
+        self._read()
+        version = tool.version
+        known = self.versions.get((tool.name, version.version))
+        if known is not None:
+            if known[0] != version.shape_digest:
+                raise _reused(tool, known[1])
+            return
+        body = ToolVersionPublished(
+            schema=version.schema,
+            contract=version.contract.to_wire(),
+            description=version.description,
+            description_digest=version.description_digest,
+            output_schema=version.output_schema,
+        )
+        self._write([(body, tool.name, version.version, version.shape_digest)])
+
+    def stages(self, catalog: Catalog | None) -> None:
+        """Record the stages that differ from what was last recorded; "active" is where every tool begins."""
+        if catalog is None:
+            return
+        self._read()
+        changed = [tool for tool in catalog.tools.values() if self.stages_known.get(tool.name, "active") != tool.stage]
+        self._write([(_stage(tool), tool.name, tool.current, tool.latest.shape_digest) for tool in changed])
+
+    def _read(self) -> None:
+        while True:
+            rows = self.wiring.store.read(STREAM, after=self.sequence, limit=500)
+            for row in rows:
+                self._take(read_event(row.record))
+                self.sequence = row.sequence
+            if len(rows) < 500:  # noqa: PLR2004 - a page
+                return
+
+    def _take(self, event: Event) -> None:
+        match event.body:
+            case ToolVersionPublished(schema=schema):
+                self.versions[event.tool or "", event.schema_version or 0] = (event.schema_digest or "", schema)
+            case ToolStageChanged(stage=stage):
+                self.stages_known[event.tool or ""] = stage
+            case _:
+                pass
+
+    def _write(self, found: list[tuple[Body, str, int, str]]) -> None:
+        if not found:
+            return
+        clock = self.wiring.clock
+        drafts = tuple(
+            encode(
+                Event(
+                    session_id=STREAM,
+                    event_id=clock.new_id(),
+                    recorded_at=clock.stamp(),
+                    body=body,
+                    tool=tool,
+                    schema_version=version,
+                    schema_digest=digest,
+                    actor="catalog",
+                )
+            )
+            for body, tool, version, digest in found
+        )
+        self.wiring.store.append(Append(session_id=STREAM, drafts=drafts))
+        self._read()
+
+
+def _stage(tool: ToolDefinition) -> ToolStageChanged:
+    replacements = tuple({"tool": r.tool, "when": r.when, "example": r.example} for r in tool.replacements)
+    return ToolStageChanged(stage=tool.stage, replacements=replacements, hint=tool.hint)
+
+
+def _reused(tool: Tool, recorded: Any) -> ToolMisfit:
+    old, new = canonical(recorded).decode("utf-8", "replace"), canonical(tool.version.schema).decode("utf-8", "replace")
+    return ToolMisfit(
+        f"{tool.name} version {tool.version.version} is recorded with another schema: {_cut(old)} — now {_cut(new)}",
+        hint="Raise the version.",
+    )
+
+
+def _cut(text: str, limit: int = 600) -> str:
+    return text if len(text) <= limit else text[:limit] + "…"

@@ -1,0 +1,201 @@
+"""Acts on what recovery decides for each open call; then the normal loop goes on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ledger.calls import Call
+from ledger.events import Body, CallFailed, CallFlagged, CallRejected, CallValidated, SessionResumed
+from ledger.execution.outcome import Unknown
+from ledger.execution.requests import Steps
+from ledger.gates import Situation
+from ledger.recovery import Decision, Here, decide
+from ledger.session.core import Core, Item
+from ledger.session.doubt import Settler
+from ledger.session.gating import PURE_GATES, pass_gates, resource_keys
+from ledger.session.intake import rebuilt
+from ledger.session.running import Runner
+from ledger.session.work import Work, examine
+
+
+@dataclass(slots=True)
+class Recovered:
+    """What a resume did: the decisions, and how many calls wait for code that this process lacks."""
+
+    decisions: list[dict[str, object]] = field(default_factory=list)
+    needs_code: list[Call] = field(default_factory=list)
+
+
+def resume(core: Core, *, dry_run: bool = False, execute: bool = True) -> Steps[Recovered]:
+    """
+    Decide about every open call and act; nothing to decide changes nothing (0 events, 0 executions).
+
+    `execute` False leaves what would run (a resume without user code); `dry_run` only decides.
+    """
+    found = Recovered()
+    closed = core.history.closed is not None
+    runner = Runner(core)
+    ready: list[Work] = []
+    items: list[Item] = []
+    for call in core.history.open_calls():
+        if call.executor == "provider" or (closed and call.state in ("awaiting-approval", "needs-review")):
+            continue
+        decision = decide(call, here(core, call, execute=execute))
+        work = rebuilt(core, call, core.wiring.registry.get(call.tool))
+        if decision.action == "gate":
+            decision = _pure_gates(core, work, decision, execute=execute)
+        elif decision.action == "run" and work.digest != call.arguments_digest:
+            why = "the arguments that would run are not those that were approved"
+            decision = Decision(action="flag", flag="approval-mismatch", why=why)
+        if decision.action == "needs-code":
+            found.needs_code.append(call)
+        if decision.action in ("stay", "needs-code"):
+            continue
+        found.decisions.append(_told(call, decision))
+        if not dry_run:
+            items += yield from _act(core, work, decision, ready)
+    if dry_run or not found.decisions:
+        return found
+    runner.pending = [Item(SessionResumed(decisions=tuple(found.decisions))), *items]
+    yield from _go_on(core, runner, ready)
+    return found
+
+
+def here(core: Core, call: Call, *, execute: bool = True) -> Here:
+    """Return what this process knows of the call's tool."""
+    registry = core.wiring.registry
+    tool, definition, version = registry.get(call.tool), registry.definition(call.tool), registry.version(call.tool)
+    code = tool is not None and execute and not _lost(core, call)
+    return Here(
+        has_code=code,
+        reconciles=code and tool is not None and tool.reconcile is not None,
+        stage=definition.stage if definition else None,
+        changed=version is not None
+        and (version.version != call.schema_version or version.shape_digest != call.schema_digest),
+        run_not_started=core.wiring.run_not_started and not _lost(core, call),
+        max_attempts=core.wiring.max_attempts,
+        now=core.wiring.clock.stamp(),
+    )
+
+
+def _lost(core: Core, call: Call) -> bool:
+    """Whether the true arguments were redacted before disk and died with the process that had them."""
+    return call.redacted and call.call_id not in core.secrets
+
+
+def _pure_gates(core: Core, work: Work, decision: Decision, *, execute: bool) -> Decision:
+    """What the pure gates reject is not flagged."""
+    call = work.stub
+    if call.state == "proposed" and not (decision.otherwise == "schema-changed" or call.redacted):
+        check_again(core, work)
+    if work.refusal is not None:
+        return Decision(action="reject", why=f"the {work.refusal.gate} gate refuses it", code=work.refusal.code)
+    if decision.otherwise is not None:
+        return Decision(action="flag", flag=decision.otherwise, why=decision.why)
+    if work.tool is None or not execute:
+        return Decision(action="needs-code", why=decision.why)
+    return decision
+
+
+def check_again(core: Core, work: Work) -> None:
+    """Take a recorded call through the pure gates again, under its recorded version."""
+    registry = core.wiring.registry
+    call = work.stub
+    definition = registry.definition(call.tool)
+    known = work.tool is not None or definition is not None
+    seen = Situation(
+        known=known,
+        stage="active" if known else None,
+        side_effecting=call.side_effecting,
+        names=registry.names,
+    )
+    if known or call.schema_version is None:
+        examine(core, work, call.raw_arguments, call.arguments, seen)
+
+
+def _told(call: Call, decision: Decision) -> dict[str, object]:
+    told: dict[str, object] = {"callId": call.call_id, "tool": call.tool, "found": call.state, "action": decision.action}
+    extra = {"flag": decision.flag, "code": decision.code}
+    return told | {key: value for key, value in extra.items() if value} | {"reason": decision.why}
+
+
+def _act(core: Core, work: Work, decision: Decision, ready: list[Work]) -> Steps[list[Item]]:
+    """Return the events that follow at once; what shall run is put into `ready`."""
+    call = work.stub
+    if decision.action == "reconcile":
+        return (yield from _reconcile(core, work, ready))
+    if decision.action in ("run", "run-again", "gate"):
+        ready.append(work)
+        return []
+    items = [Item(_end(work, decision), call)]
+    if decision.action == "flag" and call.state == "proposed" and work.tool is not None and work.to_run is not None:
+        validator = work.tool.validator.name
+        passed = CallValidated(gates=PURE_GATES, validator=validator, arguments_digest=work.digest)
+        items.insert(0, Item(passed, call))  # so that a verdict is bound to the arguments that would run
+    return items
+
+
+def _end(work: Work, decision: Decision) -> Body:
+    call = work.stub
+    if decision.action == "flag":
+        return CallFlagged(reason=decision.flag or "outcome-unknown", evidence=_evidence(call, decision))
+    if decision.action == "fail":
+        return CallFailed(
+            code=decision.code or "tool_error",
+            error_class="environment",
+            message="The call was interrupted and was not run again.",
+            evidence={"why": decision.why},
+        )
+    if work.refusal is not None:
+        return work.refusal
+    return CallRejected(
+        gate="lookup",
+        code=decision.code or "tool_retired",
+        error_class="model",
+        message=f"The tool {call.tool} is retired and was not executed.",
+    )
+
+
+def _evidence(call: Call, decision: Decision) -> dict[str, object]:
+    known: dict[str, object] = {"found": call.state, "why": decision.why}
+    if call.attempt:
+        known |= {"worker": call.worker, "startedAt": call.started_at, "attempt": call.attempt}
+    if call.redacted:
+        known["redacted"] = "sensitive arguments were redacted before disk: the call can never run again"
+    return known
+
+
+def _reconcile(core: Core, work: Work, ready: list[Work]) -> Steps[list[Item]]:
+    call = work.stub
+    doubt = Unknown({"worker": call.worker, "startedAt": call.started_at, "attempt": call.attempt})
+    again, body = yield from Settler(core, work, None).settle(call, doubt, may_ask=True)
+    if again:
+        ready.append(work)
+    return [Item(body, call)] if body is not None else []
+
+
+def _go_on(core: Core, runner: Runner, ready: list[Work]) -> Steps[None]:
+    """Take what may run through the gates it has not passed yet, and run it."""
+    run: list[Work] = []
+    gated = [work for work in ready if work.stub.state in ("proposed", "validated")]
+    if gated:
+        items, runner.pending = runner.pending, []
+        yield from core.commit(items)
+    for work in ready:
+        if work in gated:
+            yield from _regate(core, work, runner)
+        else:
+            work.authorized = True
+        if work.authorized:
+            work.keys = yield from resource_keys(work)
+            run.append(work)
+    yield from runner.run(run)
+
+
+def _regate(core: Core, work: Work, runner: Runner) -> Steps[None]:
+    if work.stub.state == "validated":
+        work.digest = work.stub.arguments_digest or work.digest
+    yield from pass_gates(core, work)
+    if work.stub.state == "validated":
+        work.bodies = [body for body in work.bodies if not isinstance(body, CallValidated)]
+    runner.pending += work.items()

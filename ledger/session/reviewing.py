@@ -1,0 +1,201 @@
+"""The review queue and its verdicts: read the call, decide, append; no lease is needed."""
+
+from __future__ import annotations
+
+import getpass
+import socket
+from dataclasses import dataclass
+from typing import Any
+
+from ledger.calls import Call
+from ledger.errors import UnknownCall, UsageError
+from ledger.events import (
+    Body,
+    CallAuthorized,
+    CallNoted,
+    CallProposed,
+    CallRejected,
+    CallSuperseded,
+    CallValidated,
+    SessionOpened,
+)
+from ledger.execution.requests import Steps
+from ledger.gates import Situation
+from ledger.history import History
+from ledger.review import Answer, Reviewer, approve, deny, may_supersede, next_step, resolve
+from ledger.session.core import Core, Item
+from ledger.session.redaction import sensitive
+from ledger.session.wiring import Wiring
+from ledger.session.work import Work, examine
+from ledger.store.port import CallFilter
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """What was recorded, the call after it, and what happens next in words."""
+
+    call: Call
+    next: str
+
+
+def reviewer(by: str | None, note: str | None, evidence: tuple[Any, ...], *, verified: bool) -> Reviewer:
+    """Return who answers: `by` defaults to the OS user; user and host are recorded beside the claim."""
+    user = os_user()
+    return Reviewer(
+        by=by or user, verified=verified, os_user=user, host=socket.gethostname(), note=note, evidence=evidence
+    )
+
+
+def os_user() -> str:
+    """Return the OS user's name; a process may run under a number that has none."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return "unknown"
+
+
+def find(wiring: Wiring, reference: str) -> tuple[Core, Call]:
+    """
+    Return a call by its id, or by a unique head or tail of it, with its session.
+
+    Raises `UnknownCall` where none or several fit.
+    """
+    rows = wiring.store.calls(CallFilter(call_id_part=reference), limit=3)
+    exact = [placed for placed in rows if placed.row.call_id == reference]
+    found = exact or list(rows)
+    if not found:
+        raise UnknownCall(f"no call {reference!r} in this ledger", hint="See `ledger audit calls`.")
+    if len(found) > 1:
+        raise UnknownCall(f"{reference!r} fits several calls", hint="Give more of the id.")
+    row = found[0].row
+    core = Core(wiring, History(row.session_id), SessionOpened())
+    core.load()
+    return core, core.history.calls[row.call_id]
+
+
+def approving(core: Core, call_id: str, who: Reviewer, *, expected: str | None) -> Steps[Verdicts]:
+    """Record an approval. Raises `VerdictRefused`."""
+    yield from core.refresh()
+    body = approve(core.history.calls[call_id], who, expected=expected, now=core.wiring.clock.stamp())
+    return (yield from _record(core, call_id, body, who))
+
+
+def denying(core: Core, call_id: str, who: Reviewer) -> Steps[Verdicts]:
+    """Record a person's denial. Raises `VerdictRefused`."""
+    yield from core.refresh()
+    return (yield from _record(core, call_id, deny(core.history.calls[call_id], who), who))
+
+
+def resolving(core: Core, call_id: str, answer: Answer, who: Reviewer) -> Steps[Verdicts]:
+    """Record a verdict; copies of the call are settled in the same commit. Raises `VerdictRefused`."""
+    yield from core.refresh()
+    return (yield from _record(core, call_id, resolve(core.history.calls[call_id], answer, who), who))
+
+
+def noting(core: Core, call_id: str, text: str, who: Reviewer, *, corrects: str | None) -> Steps[Verdicts]:
+    """Record a note on a call, in any state."""
+    body = CallNoted(
+        by=who.by, text=text, evidence=who.evidence, corrects=corrects, os_user=who.os_user, host=who.host
+    )
+    return (yield from _record(core, call_id, body, who))
+
+
+def superseding(
+    core: Core, call_id: str, arguments: Any, answer: Answer | None, who: Reviewer
+) -> Steps[Verdicts]:
+    """
+    Record a new call with a person's arguments in this one's place, authorized by that person.
+
+    Raises `VerdictRefused`, and `UsageError` where the arguments do not fit the tool as it is now or it is not known.
+    """
+    yield from core.refresh()
+    old = core.history.calls[call_id]
+    may_supersede(old, answer)
+    work = _successor(core, old, arguments)
+    body = CallSuperseded(
+        superseded_by=work.call_id,
+        by=who.by,
+        did_not_happen=answer is not None and answer.verdict == "did-not-happen",
+        os_user=who.os_user,
+        host=who.host,
+        note=who.note,
+    )
+    actor = f"person:{who.by}"
+    allowed = CallAuthorized(
+        by="person",
+        arguments_digest=work.digest,
+        person=who.by,
+        verified=who.verified,
+        os_user=who.os_user,
+        host=who.host,
+        note=who.note,
+        evidence=who.evidence,
+    )
+    passed = CallValidated(gates=("lookup", "decode", "schema"), validator=_validator(work), arguments_digest=work.digest)
+    items = [Item(body, old, actor=actor)]
+    items += [Item(found, work.stub, actor=actor) for found in (_intent(work, old), passed, allowed)]
+    refused = yield from core.commit(items, worker=False)
+    if refused:
+        raise UsageError(f"call {call_id} changed meanwhile", hint="Look at it again.")
+    return Verdicts(core.history.calls[work.call_id], next_step(allowed))
+
+
+def _successor(core: Core, old: Call, arguments: Any) -> Work:
+    registry = core.wiring.registry
+    version = registry.version(old.tool)
+    validator = registry.validator(old.tool)
+    if version is None or validator is None:
+        hint = "Give --app MODULE:LEDGER, or --catalog with the tool's files."
+        raise UsageError(f"the schema of {old.tool} is not known here, so the arguments cannot be checked", hint=hint)
+    stub = old.changed(
+        call_id=core.wiring.clock.new_id(),
+        state="unknown",
+        revision=old.revision + 1,
+        schema_version=version.version,
+        schema_digest=version.shape_digest,
+        effect=version.contract.effect,
+        attempt=0,
+    )
+    work = Work(stub=stub, tool=registry.get(old.tool), version=version)
+    seen = Situation(known=True, stage="active", side_effecting=stub.side_effecting, names=registry.names)
+    examine(core, work, arguments if isinstance(arguments, str) else None, arguments, seen)
+    if work.refusal is not None:
+        raise UsageError(_why(work.refusal), hint="Correct the arguments.")
+    return work
+
+
+def _why(refusal: CallRejected) -> str:
+    return f"the arguments are refused at the {refusal.gate} gate: {refusal.message}"
+
+
+def _validator(work: Work) -> str:
+    return work.tool.validator.name if work.tool is not None else "jsonschema"
+
+
+def _intent(work: Work, old: Call) -> CallProposed:
+    version = work.version
+    contract = version.contract if version else None
+    shown = sensitive(version.schema if version else {}, work.intent)[0]
+    return CallProposed(
+        arguments=shown,
+        provider_call_id=old.provider_call_id,
+        provider=old.provider,
+        model=old.model,
+        description_digest=version.description_digest if version else None,
+        stage=old.stage,
+        effect=contract.effect if contract else "external",
+        recovery=contract.recovery if contract else "review",
+        supports_idempotency=contract.supports_idempotency if contract else False,
+        reconciles=work.tool is not None and work.tool.reconcile is not None,
+        redacted=bool(work.secrets),
+    )
+
+
+def _record(core: Core, call_id: str, body: Body, who: Reviewer) -> Steps[Verdicts]:
+    call = core.history.calls[call_id]
+    refused = yield from core.commit([Item(body, call, actor=f"person:{who.by}")], worker=False)
+    if refused:
+        raise UsageError(f"call {call_id} changed meanwhile: it is {core.history.calls[call_id].state}")
+    after = core.history.calls[call_id]
+    words = "Noted." if isinstance(body, CallNoted) else next_step(body)
+    return Verdicts(after, words)

@@ -1,0 +1,241 @@
+"""Runs the authorized calls of a turn: starts recorded before, outcomes after, one group after the other."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ledger.calls import Call
+from ledger.events import CallAttemptFailed, CallFailed, CallStarted
+from ledger.execution.backoff import backoff
+from ledger.execution.batch import Member, groups
+from ledger.execution.outcome import Rules, TryAgain, Unknown, judge
+from ledger.execution.requests import Ended, Run, Steps, ended_runs, launch, let_go
+from ledger.ids import parse_iso
+from ledger.session.core import Core, Item
+from ledger.session.doubt import Settler
+from ledger.session.late import LateOutcome
+from ledger.session.work import Work, context_of
+
+Interrupted = (KeyboardInterrupt, asyncio.CancelledError)
+
+
+@dataclass(slots=True)
+class Flying:
+    """A started call: until when it is waited for (monotonic seconds, None: without end), and its context."""
+
+    work: Work
+    run: Run
+    deadline: float | None
+
+
+@dataclass(slots=True)
+class Runner:
+    """
+    Works through the calls of one turn.
+
+    `pending` are events that will share the next commit: the gates' before the first start, a group's last outcome
+    with the next group's starts. The lease is given back with the last of them.
+    """
+
+    core: Core
+    pending: list[Item] = field(default_factory=list)
+    flying: dict[str, Flying] = field(default_factory=dict)
+    waiting: dict[str, tuple[float, Work]] = field(default_factory=dict)
+    unlaunched: set[str] = field(default_factory=set)
+    interrupt: BaseException | None = None
+
+    def run(self, works: Sequence[Work]) -> Steps[None]:
+        """Run the calls, in the order asked as far as they conflict; raises only what interrupted the host."""
+        try:
+            yield from self._groups(works)
+        except Interrupted as error:
+            self.interrupt = error
+            yield from self.core.refresh()  # what was under way may have been recorded
+            yield from self._abandon()
+        if self.interrupt is not None:
+            self._cancel_rest(works)
+        yield from self.core.commit(self.pending, release=True)
+        if self.interrupt is not None:
+            raise self.interrupt
+
+    def _groups(self, works: Sequence[Work]) -> Steps[None]:
+        members = [Member(n, work.stub.side_effecting, work.keys) for n, work in enumerate(works)]
+        for group in groups(members, workers=self.core.wiring.workers):
+            if self.core.wiring.stopping or self._interrupted():
+                self._cancel_rest(works)
+                return
+            yield from self._start([works[n] for n in group], alone=len(group) == 1)
+            while self.flying or self.waiting:
+                yield from self._round()
+                if self._interrupted():
+                    yield from self._abandon()
+
+    def _interrupted(self) -> bool:
+        return self.interrupt is not None
+
+    def _cancel_rest(self, works: Sequence[Work]) -> None:
+        """Calls that have not started end as such: they page nobody."""
+        done = {item.call.call_id for item in self.pending if item.call and isinstance(item.body, CallFailed)}
+        for work in works:
+            call = self.core.history.calls.get(work.call_id) or work.stub
+            starting = call.state in ("unknown", "proposed", "validated", "authorized")
+            starting = starting or (call.state == "started" and work.call_id in self.unlaunched)
+            if starting and work.call_id not in done:
+                self.pending.append(Item(cancelled("The call was cancelled before it started."), work.stub))
+
+    # -- starting
+
+    def _start(self, works: Sequence[Work], *, alone: bool) -> Steps[None]:
+        items, self.pending = self.pending, []
+        starts = [self._start_item(work) for work in works]
+        self.unlaunched.update(work.call_id for work in works)
+        refused = yield from self.core.commit([*items, *starts])
+        lost = {item.call.call_id for item in refused if item.call}
+        for work, start in zip(works, starts, strict=True):
+            if work.call_id not in lost:
+                yield from self._launch(work, start, alone=alone)
+
+    def _start_item(self, work: Work) -> Item:
+        call = self.core.history.calls.get(work.call_id) or work.stub
+        version = work.version
+        timeout = version.contract.timeout_seconds if version else None
+        shown = work.recorded_to_run()
+        body = CallStarted(
+            idempotency_key=call.host_key or (work.proposal.idempotency_key if work.proposal else None) or work.call_id,
+            worker=str(self.core.wiring.owner),
+            token=self.core.token,
+            resource_keys=None if work.keys is None else tuple(sorted(work.keys)),
+            deadline=None if timeout is None else self.core.wiring.clock.after(timeout),
+            arguments=shown if shown != call.to_run and shown != work.recorded else None,
+        )
+        return Item(body, call, attempt=call.attempt + 1)
+
+    def _launch(self, work: Work, start: Item, *, alone: bool) -> Steps[None]:
+        body, tool, version = start.body, work.tool, work.version
+        if tool is None or version is None or not isinstance(body, CallStarted):  # pragma: no cover - gates saw to it
+            return
+        context = context_of(self.core, work, start.attempt or 1, body.idempotency_key)
+        context.deadline = None if body.deadline is None else parse_iso(body.deadline)
+        timeout = version.contract.timeout_seconds
+        keywords = tool.keywords(copy.deepcopy(work.to_run or {}), context)
+        inline = alone and timeout is None and not inspect.iscoroutinefunction(tool.function)
+        run = Run(
+            call_id=work.call_id, function=tool.function, keywords=keywords, context=context, inline=inline
+        )
+        until = None if timeout is None else self.core.wiring.clock.monotonic() + timeout
+        self.flying[work.call_id] = Flying(work, run, until)
+        self.unlaunched.discard(work.call_id)
+        yield from launch(run)
+
+    # -- one round: ends, deadlines, next attempts
+
+    def _round(self) -> Steps[None]:
+        for ended in (yield from ended_runs(self._patience())):
+            flight = self.flying.pop(ended.call_id)
+            if isinstance(ended.raised, KeyboardInterrupt):
+                self.interrupt = ended.raised
+            yield from self._judge(flight, ended)
+        now = self.core.wiring.clock.monotonic()
+        for flight in [f for f in self.flying.values() if f.deadline is not None and f.deadline <= now]:
+            yield from self._overdue(flight)
+        due = [work for at, work in self.waiting.values() if at <= now]
+        if self.flying or self.waiting:
+            items, self.pending = self.pending, []
+            yield from self.core.commit(items)
+        if due:
+            for work in due:
+                del self.waiting[work.call_id]
+            yield from self._start(due, alone=False)
+
+    def _patience(self) -> float | None:
+        times = [f.deadline for f in self.flying.values() if f.deadline is not None]
+        times += [at for at, _ in self.waiting.values()]
+        return max(0.0, min(times) - self.core.wiring.clock.monotonic()) if times else None
+
+    def _judge(self, flight: Flying, ended: Ended) -> Steps[None]:
+        work = flight.work
+        call = self.core.history.calls[work.call_id]
+        end = judge(ended, call, self.rules(work))
+        settler = Settler(self.core, work, flight.run.context)
+        if isinstance(end, TryAgain):
+            self._try_again(work, call, end, flight.deadline)
+        elif isinstance(end, Unknown):
+            asked = not isinstance(ended.raised, KeyboardInterrupt)
+            yield from self._settle(settler, work, call, end, asked=asked)
+        else:
+            self.pending.append(Item(settler.finished(end), call))
+
+    def _settle(self, settler: Settler, work: Work, call: Call, end: Unknown, *, asked: bool) -> Steps[None]:
+        again, body = yield from settler.settle(call, end, may_ask=asked)
+        if body is not None:
+            self.pending.append(Item(body, call))
+        if again:
+            self.waiting[work.call_id] = (self.core.wiring.clock.monotonic(), work)
+
+    def _try_again(self, work: Work, call: Call, end: TryAgain, deadline: float | None) -> None:
+        """Only reads and `recovery: retry` tools run again by themselves, within attempts and deadline."""
+        wiring = self.core.wiring
+        wait = backoff(call.attempt, wiring.jitter(), end.retry_after)
+        at = wiring.clock.monotonic() + wait
+        allowed = not call.side_effecting or call.recovery == "retry"
+        stopped = wiring.stopping or self.interrupt is not None
+        if not allowed or stopped or call.attempt >= wiring.max_attempts or (deadline is not None and at >= deadline):
+            self.pending.append(Item(Settler(self.core, work, None).finished(end.failed), call))
+            return
+        failed = CallAttemptFailed(code=end.failed.code, message=end.failed.message, backoff_seconds=round(wait, 3))
+        self.pending.append(Item(failed, call))
+        self.waiting[work.call_id] = (at, work)
+
+    def _overdue(self, flight: Flying) -> Steps[None]:
+        work, call = flight.work, self.core.history.calls[flight.work.call_id]
+        late = LateOutcome(self.core, work, self.rules(work))
+        under_way = yield from let_go(work.call_id, late, interrupt=work.cancellable)
+        if not under_way:
+            return  # it ended this very moment: the next round has it
+        del self.flying[work.call_id]
+        if not call.side_effecting:
+            message = "The tool did not answer within its time."
+            failed = CallFailed(code="timeout", error_class="environment", message=message, retryable=True)
+            self.pending.append(Item(failed, call))
+            return
+        seconds = work.version.contract.timeout_seconds if work.version else None
+        settler = Settler(self.core, work, flight.run.context, running=True)
+        yield from self._settle(settler, work, call, Unknown({"timeoutSeconds": seconds}), asked=True)
+
+    # -- interruption
+
+    def _abandon(self) -> Steps[None]:
+        """Stop waiting: what started may still have its effect, and its late outcome is kept."""
+        for flight in list(self.flying.values()):
+            work, call = flight.work, self.core.history.calls[flight.work.call_id]
+            late = LateOutcome(self.core, work, self.rules(work))
+            under_way = yield from let_go(work.call_id, late, interrupt=work.cancellable)
+            if not under_way:
+                for ended in (yield from ended_runs(0)):
+                    yield from self._judge(self.flying.pop(ended.call_id), ended)
+                continue
+            del self.flying[work.call_id]
+            if call.side_effecting:
+                settler = Settler(self.core, work, flight.run.context, running=True)
+                yield from self._settle(settler, work, call, Unknown({"cancelled": True}), asked=False)
+            else:
+                self.pending.append(Item(cancelled("The call was cancelled.", started=True), call))
+        for _, work in self.waiting.values():
+            call = self.core.history.calls[work.call_id]
+            self.pending.append(Item(cancelled("The call was cancelled.", started=True), call))
+        self.waiting.clear()
+
+    def rules(self, work: Work) -> Rules:
+        """Return what was declared about the ends of this call."""
+        contract = work.version.contract if work.version else None
+        safe = self.core.wiring.safe_error
+        return Rules(contract.exceptions, contract.max_result_bytes, safe) if contract else Rules(safe_error=safe)
+
+
+def cancelled(message: str, *, started: bool = False) -> CallFailed:
+    """Return the end of a call that was cancelled."""
+    return CallFailed(code="cancelled", error_class="environment", message=message, not_started=not started)

@@ -1,0 +1,49 @@
+"""One call, one step at a time: propose records the intent, advance takes it one gate or one run further."""
+
+from __future__ import annotations
+
+from ledger.calls import Call
+from ledger.errors import UnknownCall
+from ledger.events import CallValidated
+from ledger.execution.requests import Steps
+from ledger.providers.port import Reply
+from ledger.session.core import Core, Item
+from ledger.session.gating import authorization, business_gate, resource_keys
+from ledger.session.intake import Terms, proposals, rebuilt
+from ledger.session.resuming import check_again
+from ledger.session.running import Runner
+
+
+def propose(core: Core, reply: Reply, terms: Terms) -> Steps[int]:
+    """Record a turn and its intents, and nothing more; returns the turn's number."""
+    number = core.history.turns[-1].number + 1 if core.history.turns else 1
+    items, _ = proposals(core, reply, terms, number)
+    yield from core.commit(items, release=True)
+    return number
+
+
+def advance(core: Core, call_id: str) -> Steps[Call]:
+    """
+    Take a call one step further: proposed → validated or rejected → authorized, denied or asked → run to its end.
+
+    A call that waits for a person, or has ended, stays as it is. Raises `UnknownCall`.
+    """
+    yield from core.refresh()
+    call = core.history.calls.get(call_id)
+    if call is None:
+        raise UnknownCall(f"session {core.session_id!r} has no call {call_id}")
+    work = rebuilt(core, call, core.wiring.registry.get(call.tool))
+    if call.state == "proposed":
+        check_again(core, work)
+        refused = work.refusal or (yield from business_gate(core, work))
+        validator = work.tool.validator.name if work.tool else ""
+        gates = ("lookup", "decode", "schema", "business")
+        passed = CallValidated(gates=gates, validator=validator, arguments_digest=work.digest)
+        yield from core.commit([Item(refused or passed, call)], release=True)
+    elif call.state == "validated":
+        decision = yield from authorization(core, work)
+        yield from core.commit([Item(decision, call)], release=True)
+    elif call.state == "authorized":
+        work.keys = yield from resource_keys(work)
+        yield from Runner(core).run([work])
+    return core.history.calls[call_id]

@@ -1,0 +1,53 @@
+"""What all sessions of one ledger share: the store, the clock, the tools and the host's own code."""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ledger.calls import Call
+from ledger.execution.outcome import SafeError
+from ledger.ids import Clock
+from ledger.recovery import MAX_ATTEMPTS
+from ledger.session.lease import Heartbeat, Owner
+from ledger.session.toolbox import Toolbox
+from ledger.store.port import Store
+
+Check = Callable[..., Any]
+Policy = Callable[..., Any]
+
+
+@dataclass(slots=True, kw_only=True)
+class Wiring:
+    """
+    Built once by `Ledger.open`; sessions read it.
+
+    `lease_seconds` bounds how long a crashed owner on another machine blocks a session; `workers` how many calls of a
+    turn run at once; `run_not_started` lets side-effecting calls that surely never ran run after a crash.
+    """
+
+    store: Store
+    registry: Toolbox
+    clock: Clock = field(default_factory=Clock)
+    owner: Owner = field(default_factory=Owner)
+    checks: dict[str, list[Check]] = field(default_factory=dict)
+    policies: list[Policy] = field(default_factory=list)
+    listeners: list[Callable[[Call], Any]] = field(default_factory=list)
+    safe_error: SafeError | None = None
+    catalog_digest: str | None = None
+    host_release: str | None = None
+    version: str = ""
+    lease_seconds: float = 60.0
+    workers: int = 8
+    max_attempts: int = MAX_ATTEMPTS
+    run_not_started: bool = False
+    jitter: Callable[[], float] = random.random
+    stopping: bool = False
+    log: logging.Logger = field(default_factory=lambda: logging.getLogger("ledger.session"))
+    heartbeat: Heartbeat = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.heartbeat = Heartbeat(self.store, self.lease_seconds)

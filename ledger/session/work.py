@@ -1,0 +1,122 @@
+"""One call while its turn is being worked on: the intent, what the gates made of it, what will run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ledger.calls import Call
+from ledger.catalog import Tool, ToolVersion
+from ledger.events import Body, CallProposed, CallRejected
+from ledger.execution.context import Context
+from ledger.gates import Situation, decode, lookup, validate
+from ledger.session.core import Core, Item
+from ledger.session.redaction import sensitive
+from ledger.strictjson import Json, JsonObject, digest
+
+
+@dataclass(slots=True, kw_only=True)
+class Work:
+    """
+    A call's way through the gates.
+
+    `stub` holds its identity; `intent` the true arguments, `to_run` those that will run (defaults included): both may
+    hold sensitive values and stay in this process; what is recorded is masked. `refusal` ends it.
+    """
+
+    stub: Call
+    tool: Tool | None
+    version: ToolVersion | None
+    intent: JsonObject | None = None
+    to_run: JsonObject | None = None
+    secrets: tuple[str, ...] = ()
+    recorded: JsonObject | None = None
+    digest: str = ""
+    refusal: CallRejected | None = None
+    proposal: CallProposed | None = None
+    bodies: list[Body] = field(default_factory=list)
+    keys: frozenset[str] | None = None
+    authorized: bool = False
+
+    @property
+    def call_id(self) -> str:
+        """The call's id."""
+        return self.stub.call_id
+
+    @property
+    def cancellable(self) -> bool:
+        """Whether the tool may be interrupted."""
+        return self.version is None or self.version.contract.cancellable
+
+    def recorded_to_run(self) -> JsonObject | None:
+        """Return the arguments that will run as they may be recorded."""
+        if self.version is None or not self.secrets:
+            return self.to_run
+        shown: JsonObject | None = sensitive(self.version.schema, self.to_run)[0]
+        return shown
+
+    def items(self) -> list[Item]:
+        """Return the gates' events for recording."""
+        return [Item(body, self.stub) for body in self.bodies]
+
+
+def examine(core: Core, work: Work, raw: str | None, given: object, situation: Situation) -> None:
+    """
+    Take a call through the pure gates: lookup, decode, schema; and work out the arguments that will run.
+
+    The text is decoded even where lookup refuses the call, so that the intent is kept parsed as well.
+    """
+    refused = lookup(work.stub.tool, situation)
+    needs = work.version is not None and bool(work.version.schema.get("required"))
+    decoded = decode(raw, given, needs_arguments=needs)
+    if isinstance(decoded, CallRejected):
+        work.refusal = refused or decoded
+        return
+    work.intent = decoded
+    _mask(work)
+    if refused is not None:
+        work.refusal = refused
+    elif work.tool is not None:
+        _check(core, work, work.tool)
+
+
+def _mask(work: Work) -> None:
+    schema: Json = work.version.schema if work.version else {}
+    work.recorded, work.secrets = sensitive(schema, work.intent)
+
+
+def _check(core: Core, work: Work, tool: Tool) -> None:
+    intent = work.intent or {}
+    work.refusal = validate(tool.validator, intent)
+    if work.refusal is not None:
+        return
+    work.to_run = tool.with_defaults(intent)
+    shown = sensitive(tool.version.schema, work.to_run)[0]
+    work.digest = digest(shown)
+    if work.secrets:
+        core.secrets[work.call_id] = work.to_run
+
+
+def context_of(core: Core, work: Work, attempt: int = 0, key: str | None = None) -> Context:
+    """Return what user code is told of the call."""
+    return Context(
+        session_id=core.session_id,
+        call_id=work.call_id,
+        tool=work.stub.tool,
+        schema_version=work.stub.schema_version or 0,
+        attempt=attempt,
+        idempotency_key=key or work.call_id,
+        principal=core.actor,
+        tenant=core.tenant,
+        read_results=lambda: results_of(core),
+        read_call=lambda call_id: core.history.calls.get(call_id),
+    )
+
+
+def results_of(core: Core) -> list[Any]:
+    """Return the session's recorded results, oldest first."""
+    return [
+        {"tool": call.tool, "callId": call.call_id, "arguments": call.to_run, "result": call.result}
+        for call in core.history.calls.values()
+        if call.state == "succeeded"
+    ]
