@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from typing import Any, Final
 
 from ledger.events.names import Body, type_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # no slots: `rebuilt` fills the dict, three times faster than the constructor
 class Event:
     """
     A fact. Order is by `sequence` (gapless from 1 in its session) only; `recorded_at` is for people.
@@ -42,3 +44,15 @@ class Event:
     def type(self) -> str:
         """The event's name, e.g. `call.started`."""
         return type_of(self.body)
+
+
+_DEFAULTS: Final = {field.name: field.default for field in fields(Event) if field.default is not MISSING}
+
+
+def rebuilt(values: Mapping[str, Any], body: Body, form: int) -> Event:
+    """Return the event with these fields, which are known to be right and to hold all that have no default."""
+    event = object.__new__(Event)
+    event.__dict__.update(_DEFAULTS)
+    event.__dict__.update(values)
+    event.__dict__.update(body=body, format=form)
+    return event

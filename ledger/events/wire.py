@@ -6,13 +6,15 @@ import dataclasses
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from json.encoder import encode_basestring as quoted
 from typing import Any, Final, Protocol, TypeAlias
 
-from ledger.events.envelope import Event
+from ledger.events.envelope import Event, rebuilt
 from ledger.events.fields import WireError, camel, from_wire, to_wire, values_of
 from ledger.events.names import BODIES, type_of
 from ledger.events.session_bodies import Json, JsonObject, Unreadable
-from ledger.strictjson import canonical, loads
+from ledger.strictjson import loads
+from ledger.strictjson.canonical import to_bytes, to_text
 
 Upgrade: TypeAlias = Callable[[JsonObject], JsonObject]
 
@@ -31,14 +33,18 @@ _TEXTS: Final = (
     *("actor", "call_id", "causation_id", "event_id", "on_behalf_of", "principal", "recorded_at"),
     *("schema_digest", "session_id", "tenant", "tool"),
 )
-_NUMBERS: Final = ("attempt", "index", "revision", "schema_version", "turn")
-_WRITTEN: Final = (*_TEXTS, *_NUMBERS)
-_KEYS: Final = tuple(map(camel, _WRITTEN))
-_VALUES: Final = values_of([*_WRITTEN])
+_NUMBERS: Final = ("attempt", "format", "index", "revision", "schema_version", "turn")
+_MEMBERS: Final = tuple(sorted((*_TEXTS, *_NUMBERS), key=camel))  # in the canonical order of the record
+_KEYS: Final = tuple(map(camel, _MEMBERS))
+_VALUES: Final = values_of([*_MEMBERS])
+_PREFIXES: Final = tuple(f'"{key}":' for key in _KEYS)
+_BODY: Final = sum(key < "body" for key in _KEYS)  # where the body stands among them, and the sequence
+_GAP: Final = sum(key < "sequence" for key in _KEYS)
 _ENVELOPE: Final = {camel(name): (name, str) for name in _TEXTS} | {
-    camel(name): (name, int) for name in (*_NUMBERS, "format", "sequence")
+    camel(name): (name, int) for name in (*_NUMBERS, "sequence")
 }
-_AFTER_SEQUENCE: Final = b',"sessionId":'
+_NEEDED: Final = frozenset({"session_id", "event_id", "recorded_at", "sequence", "format"})
+_NEEDED_OF_CALLS: Final = _NEEDED | {"call_id"}
 _FAULTS: Final = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
 
@@ -101,12 +107,15 @@ def encode(event: Event, *, formats: Mapping[str, int] = FORMATS) -> Draft:
     form = formats.get(name, 1)
     if event.format != form:
         event = dataclasses.replace(event, format=form)
-    wire = {key: value for key, value in zip(_KEYS, _VALUES(event), strict=True) if value is not None}
-    wire["type"], wire["format"], wire["body"] = name, form, to_wire(body)
-    data = canonical(wire)
-    # What follows the gap are texts and numbers, in which an unescaped quote cannot stand: the last match is the key.
-    gap = data.rindex(_AFTER_SEQUENCE)
-    return Draft(event, name, data[:gap], data[gap + 1 :])
+    # The envelope is texts and numbers in a known order: written member by member, twice as fast as from an object.
+    members = [
+        prefix + (quoted(value) if type(value) is str else str(value)) if value is not None else ""
+        for prefix, value in zip(_PREFIXES, _VALUES(event), strict=True)
+    ]
+    content = '"body":' + to_text(to_wire(body))
+    head = ",".join(filter(None, (*members[:_BODY], content, *members[_BODY:_GAP])))
+    tail = ",".join(filter(None, (*members[_GAP:], f'"type":"{name}"')))
+    return Draft(event, name, to_bytes("{" + head), to_bytes(tail + "}"))
 
 
 def chain(previous: bytes, record: bytes) -> bytes:
@@ -138,14 +147,14 @@ def read_event(
     current = formats.get(name, 1)
     if name not in BODIES or form > current:
         newer = "a newer release wrote this event"
-        return Event(**envelope, body=Unreadable(type=name, format=form, reason=newer, raw=wire, newer=True))
+        return rebuilt(envelope, Unreadable(type=name, format=form, reason=newer, raw=wire, newer=True), form)
     try:
         for step in range(form, current):
             body = upgrades[name, step](dict(body))
-        return Event(**envelope | {"format": current}, body=from_wire(BODIES[name], body))
+        return rebuilt(envelope, from_wire(BODIES[name], body), current)
     except _FAULTS as error:
         why = f"this row cannot be read: {_told(error)}"
-        return Event(**envelope, body=Unreadable(type=name, format=form, reason=why, raw=wire, newer=False))
+        return rebuilt(envelope, Unreadable(type=name, format=form, reason=why, raw=wire, newer=False), form)
 
 
 def _envelope(wire: JsonObject) -> dict[str, Any]:
@@ -162,13 +171,11 @@ def _envelope(wire: JsonObject) -> dict[str, Any]:
 def _kind(wire: JsonObject, envelope: dict[str, Any]) -> tuple[str, int]:
     """Return type and format; raises where the envelope lacks what every event has."""
     name = wire["type"]
-    for needed in ("session_id", "event_id", "recorded_at", "sequence"):
-        if needed not in envelope:
-            raise WireError(f"{camel(needed)} is missing")
     if type(name) is not str:
         raise WireError(f"type has the type {type(name).__name__}")
-    if name.startswith("call.") and "call_id" not in envelope:
-        raise WireError("callId is missing")
+    needed = _NEEDED_OF_CALLS if name.startswith("call.") else _NEEDED
+    if not needed <= envelope.keys():
+        raise WireError(f"{min(map(camel, needed - envelope.keys()))} is missing")
     return name, envelope["format"]
 
 
@@ -200,7 +207,7 @@ def event_to_wire(event: Event) -> JsonObject:
     An event that cannot be read shows its recorded body, and why under `unreadable`.
     """
     body = event.body
-    wire: JsonObject = {"type": type_of(body), "format": event.format, "sequence": event.sequence}
+    wire: JsonObject = {"type": type_of(body), "sequence": event.sequence}
     wire |= {key: value for key, value in zip(_KEYS, _VALUES(event), strict=True) if value is not None}
     if isinstance(body, Unreadable):
         raw = body.raw
