@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeVar, cast
 
 from ledger.errors import LedgerError, StoreBusy
 
@@ -27,7 +27,7 @@ A = TypeVar("A")
 class Ticket(Generic[R, A]):
     """One caller's request and, later, its answer."""
 
-    __slots__ = ("answer", "done", "leads", "latch", "request")
+    __slots__ = ("answer", "done", "latch", "leads", "request")
 
     def __init__(self, request: R) -> None:
         self.request = request
@@ -74,7 +74,7 @@ class GroupWriter(Generic[R, A]):
             raise
         if isinstance(ticket.answer, LedgerError):
             raise ticket.answer
-        return ticket.answer  # type: ignore[return-value] - done: the answer is there
+        return cast("A", ticket.answer)
 
     def _wait(self, ticket: Ticket[R, A], patience: float | None) -> None:
         if ticket.latch.acquire(timeout=-1 if patience is None else patience):

@@ -64,8 +64,8 @@ class MemoryStore:
         with self._lock:
             self._usable()
             stream = self._streams.get(request.session_id) or Stream()
-            ids = [draft.event.event_id for draft in request.drafts]
-            known = {id: stream.by_id[id] for id in ids if id in stream.by_id}
+            asked = [draft.event.event_id for draft in request.drafts]
+            known = {event_id: stream.by_id[event_id] for event_id in asked if event_id in stream.by_id}
             repeated = rules.repeat(request, known, stream.head)
             if repeated is not None:
                 return repeated
@@ -144,8 +144,8 @@ class MemoryStore:
             self._usable()
             folded = {row.call_id: row for row in rows}
             stored = {call_id: placed.row for call_id, placed in self._calls.items()}
-            ids = sorted(folded.keys() | stored.keys())
-            different = [(id, stored.get(id), folded.get(id)) for id in ids if stored.get(id) != folded.get(id)]
+            both = [(call_id, stored.get(call_id), folded.get(call_id)) for call_id in sorted(folded | stored)]
+            different = [(call_id, old, new) for call_id, old, new in both if old != new]
             if write:
                 for call_id, _, _ in different:
                     self._drop(call_id)
@@ -215,9 +215,10 @@ class MemoryStore:
         """Return sessions by id; see `Reader.sessions`."""
         with self._lock:
             self._usable()
-            ids = sorted((id for id, s in self._streams.items() if s.head.sequence), key=rules.order)
-            later = [id for id in ids if rules.order(id) > rules.order(after) and not id.startswith("_")]
-            return [self._session(id, self._streams[id]) for id in later[:limit]]
+            shown = [
+                name for name in self._streams if not name.startswith("_") and rules.order(name) > rules.order(after)
+            ]
+            return [self._session(name, self._streams[name]) for name in sorted(shown, key=rules.order)[:limit]]
 
     def _session(self, session_id: str, stream: Stream) -> SessionRow:
         states = [self._calls[call_id].row.state for call_id in stream.calls]

@@ -33,7 +33,7 @@ def engine(connect: Callable[[], sqlite3.Connection]) -> Iterator[Connection]:
     The driver must not commit by itself before a CREATE or ALTER: `connect` opens it in autocommit mode, so that the
     only transaction there is, is ours (https://github.com/dgahagan/shelf/issues/24).
     """
-    engine = createengine("sqlite://", creator=connect, poolclass=NullPool)
+    made = create_engine("sqlite://", creator=connect, poolclass=NullPool)
     event.listen(made, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
     with made.connect() as connection:
         yield connection

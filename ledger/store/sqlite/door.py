@@ -9,15 +9,42 @@ from pathlib import Path
 from typing import Final
 
 NETWORK: Final = frozenset(
-    "9p afs beegfs ceph cifs coda davfs fuse.ceph fuse.davfs fuse.gcsfuse fuse.glusterfs fuse.juicefs fuse.rclone"
-    " fuse.s3fs fuse.sshfs gfs gfs2 glusterfs gpfs lustre ncpfs nfs nfs4 orangefs smb2 smb3 smbfs sshfs".split()
+    {
+        "9p",
+        "afs",
+        "beegfs",
+        "ceph",
+        "cifs",
+        "coda",
+        "davfs",
+        "fuse.ceph",
+        "fuse.davfs",
+        "fuse.gcsfuse",
+        "fuse.glusterfs",
+        "fuse.juicefs",
+        "fuse.rclone",
+        "fuse.s3fs",
+        "fuse.sshfs",
+        "gfs",
+        "gfs2",
+        "glusterfs",
+        "gpfs",
+        "lustre",
+        "ncpfs",
+        "nfs",
+        "nfs4",
+        "orangefs",
+        "smb2",
+        "smb3",
+        "smbfs",
+        "sshfs",
+    }
 )
 """File systems whose locks or shared memory SQLite cannot count on (https://sqlite.org/wal.html, point 2)."""
 
 MOUNTS: Final = "/proc/self/mountinfo"
 
 if sys.platform == "win32":  # pragma: no cover - the tests run on POSIX
-
     import msvcrt
 
     def try_lock(descriptor: int) -> bool:
@@ -97,7 +124,7 @@ def network_kind(folder: str) -> str | None:
         mounts = Path(MOUNTS).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-    return kind_of(os.stat(folder).st_dev, mounts)
+    return kind_of(Path(folder).stat().st_dev, mounts)
 
 
 _DRIVE_REMOTE: Final = 4

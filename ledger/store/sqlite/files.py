@@ -93,22 +93,29 @@ class Identity:
         self._wal = os.fspath(files.wal)
         self.wal_bytes = 0
         self._seen = self._look()
-        if before is not None and (before._seen or ())[:2] != (self._seen or ())[:2]:
-            self._seen = before._seen
-            self.check()
+        if before is not None and before.database != self.database:
+            raise self._replaced()
+
+    @property
+    def database(self) -> tuple[int, int]:
+        """The database's device and inode."""
+        return self._seen[:2]
 
     def check(self) -> None:
         """Raise `StoreReplaced` unless both are the files they were; sets `wal_bytes`."""
         if self._look() != self._seen:
-            raise StoreReplaced(
-                f"{self._database} or its -wal was replaced or removed while it was open; nothing more is written",
-                hint="Stop this program, put the right files back, run `ledger db check`, start again.",
-            )
+            raise self._replaced()
 
-    def _look(self) -> tuple[int, int, int, int] | None:
+    def _replaced(self) -> StoreReplaced:
+        return StoreReplaced(
+            f"{self._database} or its -wal was replaced or removed while it was open; nothing more is written",
+            hint="Stop this program, put the right files back, run `ledger db check`, start again.",
+        )
+
+    def _look(self) -> tuple[int, int, int, int]:
         try:
-            database, wal = os.stat(self._database), os.stat(self._wal)
+            database, wal = os.stat(self._database), os.stat(self._wal)  # noqa: PTH116 - half the time, on the hot path
         except OSError:
-            return None
+            return 0, 0, 0, 0
         self.wal_bytes = wal.st_size
         return database.st_dev, database.st_ino, wal.st_dev, wal.st_ino

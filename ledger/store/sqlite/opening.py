@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 
-from ledger.errors import NoDatabase, SchemaOutdated, StoreUnavailable
+from ledger.errors import NoDatabase, SchemaOutdated
 from ledger.ids import Clock
 from ledger.store.schema import APPLICATION, EPOCH, HEAD, Migrate
 from ledger.store.sqlite.faults import translated
@@ -47,7 +46,7 @@ def tables_of(connection: sqlite3.Connection) -> Tables:
     return Tables(row[0] if row else None, epoch, foreign=False)
 
 
-def open_file(  # noqa: PLR0913 - the options of `open_store`
+def open_file(
     path: Path, *, create: bool, migrate: Migrate, clock: Clock, read_only: bool, patience: float
 ) -> SqliteStore | ReadOnlySqliteStore:
     """Open the ledger in a file; see `ledger.store.urls.open_store`."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sqlite3
 import weakref
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, cast
 
 from ledger.calls import CallRow
-from ledger.errors import StoreUnavailable, UsageError
+from ledger.errors import UsageError
 from ledger.ids import Clock
 from ledger.store import rules
 from ledger.store.group import GroupWriter
@@ -38,7 +38,7 @@ class SqliteStore(SqliteReader):
     def append(self, request: Append) -> Appended:
         """Record events; see `Store.append`."""
         rules.check_request(request)
-        return self._submit(request)  # type: ignore[return-value] - an append is answered so
+        return cast("Appended", self._submit(request))
 
     def renew(self, session_id: str, *, token: int, seconds: float) -> bool:
         """Prolong a lease; see `Store.renew`."""
@@ -93,23 +93,20 @@ class ReadOnlySqliteStore(SqliteReader):
 
     def append(self, request: Append) -> Appended:
         """Refuse."""
-        raise self._refusal()
+        raise _refusal(request)
 
     def renew(self, session_id: str, *, token: int, seconds: float) -> bool:
         """Refuse."""
-        raise self._refusal()
+        raise _refusal(session_id, token, seconds)
 
     def release(self, session_id: str, *, token: int) -> None:
         """Refuse."""
-        raise self._refusal()
-
-    def _refusal(self) -> UsageError:
-        return UsageError("this ledger was opened for reading only")
+        raise _refusal(session_id, token)
 
     def rebuild(self, rows: Iterator[CallRow], *, write: bool) -> Sequence[Difference]:
         """Compare the projection with folded rows; see `Store.rebuild`. Refuses to write."""
         if write:
-            raise self._refusal()
+            raise _refusal(rows)
         with self._pool.snapshot() as connection:
             return differences(connection, rows)
 
@@ -122,13 +119,18 @@ class ReadOnlySqliteStore(SqliteReader):
         self._pool.forget()
 
 
+def _refusal(*_what: object) -> UsageError:
+    return UsageError("this ledger was opened for reading only")
+
+
 def differences(connection: sqlite3.Connection, rows: Iterator[CallRow]) -> list[Difference]:
     """Return where the stored calls and the folded ones differ: (call id, stored, folded)."""
     found: list[Difference] = []
     seen = set()
     for folded in rows:
         seen.add(folded.call_id)
-        stored = sql.placed_call(row).row if (row := sql.run(connection, sql.CALL, (folded.call_id,)).fetchone()) else None
+        row = sql.run(connection, sql.CALL, (folded.call_id,)).fetchone()
+        stored = sql.placed_call(row).row if row is not None else None
         if stored != folded:
             found.append((folded.call_id, stored, folded))
     for row in sql.run(connection, sql.ALL_CALLS):

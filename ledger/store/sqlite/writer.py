@@ -7,7 +7,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, TypeVar
 
 from ledger.errors import LedgerError, StoreBusy, StoreError, StoreUnavailable
 from ledger.ids import Clock
@@ -143,9 +143,7 @@ class Writer:
 
     # -- a commit that failed
 
-    def _after_bad_commit(
-        self, requests: Sequence[Request], error: Exception
-    ) -> Sequence[Answer | LedgerError]:
+    def _after_bad_commit(self, requests: Sequence[Request], error: Exception) -> Sequence[Answer | LedgerError]:
         """
         Look up by event id what became of a commit that reported an error: it may have happened all the same.
 
@@ -170,7 +168,9 @@ class Writer:
         return answers
 
     def _look_up(self, connection: sqlite3.Connection, request: Request, error: Exception) -> Answer | LedgerError:
-        absent = StoreUnavailable(f"the commit to {self.files.database} failed and nothing was recorded: {error}")
+        absent: StoreError = StoreUnavailable(
+            f"the commit to {self.files.database} failed and nothing was recorded: {error}"
+        )
         if isinstance(error, sqlite3.Error):
             absent = translated(error, self.files.database, doing="commit to")
         if not isinstance(request, Append):
