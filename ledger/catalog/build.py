@@ -48,7 +48,7 @@ def build_tool(
     version: int | None = None,
     definition: ToolDefinition | None = None,
     schema: JsonObject | type | None = None,
-    **options: Any,  # noqa: ANN401 - the contract's words; each is checked
+    **options: Any,
 ) -> Tool:
     """
     Return the tool that *function* is; raises ToolMisfit or CatalogFault, naming function and schema.
@@ -120,7 +120,8 @@ def _published(
     for option in options:
         ours, theirs = getattr(declared, option), getattr(version.contract, option)
         if ours != theirs:
-            message = f"{signature.place} says {option} is {_said(ours)}, {place}#/versions/{number}/contract says {_said(theirs)}."
+            said = f"{place}#/versions/{number}/contract says {_said(theirs)}"
+            message = f"{signature.place} says {option} is {_said(ours)}, {said}."
             raise ToolMisfit(message, hint="Leave the option out: the catalog decides.")
     return version
 

@@ -1,4 +1,4 @@
-"""What a tool's author promises about it: effect, resources, idempotency, limits. The model never declares any of it."""
+"""What a tool's author promises about it: effect, resources, idempotency, limits. A model never declares any of it."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ ExceptionRule: TypeAlias = Literal["unknown", "no-effect"]
 
 MAX_RESULT: Final = 2**30
 MAX_TIMEOUT: Final = 30 * 24 * 3600.0
+MAX_TEXT: Final = 1_000
+MAX_LIST: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,11 +101,11 @@ def _flag(value: object) -> bool:
 
 
 def _text(value: object) -> bool:
-    return value is None or (isinstance(value, str) and 0 < len(value) <= 1_000)
+    return value is None or (isinstance(value, str) and 0 < len(value) <= MAX_TEXT)
 
 
 def _texts(value: object) -> bool:
-    return isinstance(value, list | tuple) and len(value) <= 100 and all(part and _text(part) for part in value)
+    return isinstance(value, list | tuple) and len(value) <= MAX_LIST and all(part and _text(part) for part in value)
 
 
 def _one_of(literal: Any) -> tuple[str, Callable[[Any], bool]]:

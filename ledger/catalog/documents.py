@@ -1,4 +1,4 @@
-"""Reads the JSON documents of a catalog (`tool.json`, `catalog.json`) into definitions; every unknown key is a fault."""
+"""Reads the JSON documents of a catalog (`tool.json`, `catalog.json`) into definitions; an unknown key is a fault."""
 
 from __future__ import annotations
 
@@ -52,9 +52,11 @@ class Place:
     pointer: str
 
     def fault(self, key: str, message: str, hint: str | None = None) -> CatalogFault:
+        """Return the fault of this key, or of the object itself."""
         return CatalogFault(message, path=self.path, pointer=self.pointer + to_pointer([key] if key else []), hint=hint)
 
     def known(self, keys: set[str]) -> None:
+        """Refuse any other key."""
         for key in self.document:
             if key not in keys:
                 raise self.fault(
@@ -62,36 +64,43 @@ class Place:
                 )
 
     def text(self, key: str) -> str | None:
+        """Return a text, or None."""
         value = self.document.get(key)
         if value is None or (isinstance(value, str) and value.strip() and len(value) <= MAX_TEXT):
             return value
         raise self.fault(key, f"{shown(key)} is a text of 1 to {MAX_TEXT:,} characters, not {shown(value)}")
 
     def number(self, key: str) -> int | None:
+        """Return a whole number above 0, or None."""
         value = self.document.get(key)
         if value is None or (isinstance(value, int) and not isinstance(value, bool) and 0 < value < 10**6):
             return value
         raise self.fault(key, f"{shown(key)} is a whole number above 0, not {shown(value)}")
 
     def stage(self, default: Stage) -> Stage:
+        """Return the stage."""
         value = self.document.get("stage", default)
-        if value in STAGES:
-            return value  # type: ignore[no-any-return] - it is one of the literals
+        for stage in STAGES:
+            if value == stage:
+                return stage
         raise self.fault("stage", f'"stage" is one of {listed(STAGES)}, not {shown(value)}')
 
     def inner(self, key: str) -> Place:
+        """Return the object under this key; an empty one if it is absent."""
         value = self.document.get(key, {})
         if isinstance(value, dict):
             return Place(value, self.path, self.pointer + to_pointer([key]))
         raise self.fault(key, f"{shown(key)} is an object, not {shown(value)}")
 
     def entries(self, key: str) -> list[Json]:
+        """Return the list under this key; an empty one if it is absent."""
         value = self.document.get(key, [])
         if isinstance(value, list) and len(value) <= MAX_ENTRIES:
             return value
         raise self.fault(key, f"{shown(key)} is a list of at most {MAX_ENTRIES:,} entries, not {shown(value)}")
 
     def texts(self, key: str, allowed: Callable[[Any], bool] = lambda _: True) -> tuple[str, ...]:
+        """Return the list of texts under this key, each of them allowed."""
         values = self.entries(key)
         for index, value in enumerate(values):
             if not isinstance(value, str) or not allowed(value):
@@ -205,7 +214,7 @@ def version_of(
     *,
     words: Mapping[str, str | None],
     significant: frozenset[str] = frozenset(),
-    **fields: Any,  # noqa: ANN401 - the fields of ToolVersion, which checks them
+    **fields: Any,
 ) -> ToolVersion:
     """Return the version of a schema that passed the guard; *words* by their wire names (title, description …)."""
     read = {word: words.get(word) for word in ("title", "description", "useWhen", "notWhen")}

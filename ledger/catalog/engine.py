@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from fractions import Fraction
 from functools import lru_cache
 from importlib.metadata import version
+from math import isfinite
 from typing import Any, Final, TypeAlias
 
 from jsonschema import Draft7Validator, Draft202012Validator, SchemaError, ValidationError
@@ -21,7 +22,7 @@ from jsonschema.validators import extend
 from ledger.catalog.equality import key_of
 from ledger.catalog.formats import FORMATS
 from ledger.catalog.patterns import compile_pattern
-from ledger.catalog.prepared import Node, Reference
+from ledger.catalog.prepared import Node, Reference, Schema
 from ledger.catalog.vocabulary import Dialect
 from ledger.errors import CatalogFault
 from ledger.strictjson import Json, JsonObject, to_pointer
@@ -41,7 +42,7 @@ class ReferencesExhausted(RuntimeError):
     """The value makes this schema follow too many references."""
 
 
-def errors_of(validator: Any, node: Node | bool, value: Json) -> Errors:
+def errors_of(validator: Any, node: Schema, value: Json) -> Errors:
     """Yield what is wrong with *value* under *node*; its validator is made once and kept at the node."""
     if isinstance(node, bool):
         if not node:
@@ -52,12 +53,12 @@ def errors_of(validator: Any, node: Node | bool, value: Json) -> Errors:
     yield from node.bound.iter_errors(value)
 
 
-def holds(validator: Any, node: Node | bool, value: Json) -> bool:
+def holds(validator: Any, node: Schema, value: Json) -> bool:
     """Whether nothing is wrong with *value* under *node*."""
     return next(errors_of(validator, node, value), None) is None
 
 
-def _below(validator: Any, node: Node | bool, value: Json, step: str | int) -> Errors:
+def _below(validator: Any, node: Schema, value: Json, step: str | int) -> Errors:
     for error in errors_of(validator, node, value):
         error.path.appendleft(step)
         yield error
@@ -65,9 +66,7 @@ def _below(validator: Any, node: Node | bool, value: Json, step: str | int) -> E
 
 def is_number(value: Json) -> bool:
     """Whether *value* is a finite number; true and false are none."""
-    return (
-        isinstance(value, int | float) and not isinstance(value, bool) and abs(value) != float("inf") and value == value
-    )
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
 def is_integer(value: Json) -> bool:
@@ -158,7 +157,7 @@ def _pattern_properties(validator: Any, patterns: JsonObject, value: Json, _sche
                     yield from _below(validator, node, value[name], name)
 
 
-def _additional_properties(validator: Any, node: Node | bool, value: Json, schema: JsonObject) -> Errors:
+def _additional_properties(validator: Any, node: Schema, value: Json, schema: JsonObject) -> Errors:
     if isinstance(value, dict):
         declared = schema.get("properties", {})
         matchers = [compile_pattern(pattern).search for pattern in schema.get("patternProperties", ())]
@@ -171,7 +170,7 @@ def _additional_properties(validator: Any, node: Node | bool, value: Json, schem
                 yield from _below(validator, node, value[name], name)
 
 
-def _property_names(validator: Any, node: Node | bool, value: Json, _schema: Any) -> Errors:
+def _property_names(validator: Any, node: Schema, value: Json, _schema: Any) -> Errors:
     if isinstance(value, dict):
         for name in value:
             if not holds(validator, node, name):
@@ -202,13 +201,13 @@ def _dependencies(validator: Any, dependent: JsonObject, value: Json, schema: An
                 yield from errors_of(validator, needed, value)
 
 
-def _items(validator: Any, node: Node | bool, value: Json, schema: JsonObject) -> Errors:
+def _items(validator: Any, node: Schema, value: Json, schema: JsonObject) -> Errors:
     if isinstance(value, list):
         for index in range(len(schema.get("prefixItems", ())), len(value)):
             yield from _below(validator, node, value[index], index)
 
 
-def _prefix_items(validator: Any, nodes: list[Node | bool], value: Json, _schema: Any) -> Errors:
+def _prefix_items(validator: Any, nodes: list[Schema], value: Json, _schema: Any) -> Errors:
     if isinstance(value, list):
         for index, (node, each) in enumerate(zip(nodes, value, strict=False)):
             yield from _below(validator, node, each, index)
@@ -219,24 +218,24 @@ def _items_07(validator: Any, node: Any, value: Json, schema: JsonObject) -> Err
     return keyword(validator, node, value, schema)
 
 
-def _additional_items(validator: Any, node: Node | bool, value: Json, schema: JsonObject) -> Errors:
+def _additional_items(validator: Any, node: Schema, value: Json, schema: JsonObject) -> Errors:
     items = schema.get("items")
     if isinstance(value, list) and isinstance(items, list):
         for index in range(len(items), len(value)):
             yield from _below(validator, node, value[index], index)
 
 
-def _all_of(validator: Any, nodes: list[Node | bool], value: Json, _schema: Any) -> Errors:
+def _all_of(validator: Any, nodes: list[Schema], value: Json, _schema: Any) -> Errors:
     for node in nodes:
         yield from errors_of(validator, node, value)
 
 
-def _any_of(validator: Any, nodes: list[Node | bool], value: Json, _schema: Any) -> Errors:
+def _any_of(validator: Any, nodes: list[Schema], value: Json, _schema: Any) -> Errors:
     if not any(holds(validator, node, value) for node in nodes):
         yield ValidationError("")
 
 
-def _one_of(validator: Any, nodes: list[Node | bool], value: Json, _schema: Any) -> Errors:
+def _one_of(validator: Any, nodes: list[Schema], value: Json, _schema: Any) -> Errors:
     count = sum(holds(validator, node, value) for node in nodes)
     if count != 1:
         yield ValidationError(MANY if count else "")
@@ -275,7 +274,9 @@ def _validator_class(dialect: Dialect) -> Any:
     checker = stock.TYPE_CHECKER.redefine_many(
         {name: lambda _, value, is_type=is_type: is_type(value) for name, is_type in _TYPES.items()}
     )
-    return extend(stock, {**_SHARED, **_OWN[dialect]}, type_checker=checker)
+    return extend(  # type: ignore[no-untyped-call]  # the stubs leave its types out
+        stock, {**_SHARED, **_OWN[dialect]}, type_checker=checker
+    )
 
 
 def validator_of(root: Node, dialect: Dialect) -> Validator:

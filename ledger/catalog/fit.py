@@ -1,4 +1,4 @@
-"""Checks at registration: does a function fit its schema, and does it contradict its contract? Both places are named."""
+"""Checks at registration: does a function fit its schema, does it contradict its contract? Both places are named."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def check_fit(version: ToolVersion, function: Function) -> None:
             raise ToolMisfit(message, hint="Give the field another name.")
         if name not in function.parameters and not function.takes_any:
             near = meant(name, function.parameters)
-            message = f"{place}/{name} is a field of the schema, but {function.place} has no such parameter{near}."
+            message = (
+                f"{place}/{name} is a field of the schema, but {function.place} has no such parameter{near or '.'}"
+            )
             raise ToolMisfit(message, hint="Add the parameter, or take the field out of the schema.")
     for parameter in function.parameters.values():
         _check_parameter(version, parameter, fields.get(parameter.name), f"{parameter.name} of {function.place}")
@@ -37,15 +39,17 @@ def check_fit(version: ToolVersion, function: Function) -> None:
 
 def check_model_fit(model: type, function: Function) -> None:
     """Do the same for a pydantic model whose fields are given one by one."""
-    fields: Mapping[str, Any] = model.model_fields  # type: ignore[attr-defined] - a BaseModel; imported by its user only
+    fields: Mapping[str, Any] = getattr(model, "model_fields")  # noqa: B009 - pydantic's; only its users import it
     for name in fields:
         if name in FILLED or (name not in function.parameters and not function.takes_any):
-            message = f"{model.__name__}.{name} is no parameter of {function.place}{meant(name, function.parameters)}."
+            message = (
+                f"{model.__name__}.{name} is no parameter of {function.place}{meant(name, function.parameters) or '.'}"
+            )
             raise ToolMisfit(message, hint=f"Add it, or take one parameter of the type {model.__name__}.")
     for parameter in function.parameters.values():
         if parameter.required and parameter.name not in fields:
             near = meant(parameter.name, fields)
-            message = f"The parameter {parameter.name} of {function.place} is no field of {model.__name__}{near}."
+            message = f"The parameter {parameter.name} of {function.place} is no field of {model.__name__}{near or '.'}"
             raise ToolMisfit(message, hint="Add the field, or give the parameter a default.")
 
 
@@ -59,7 +63,7 @@ def _check_parameter(version: ToolVersion, parameter: Parameter, field: Json | N
     if field is None:
         if parameter.required and "$ref" not in schema and "allOf" not in schema:
             near = meant(parameter.name, schema.get("properties", {}))
-            message = f"The parameter {who} is no field of the schema ({place}/properties){near}."
+            message = f"The parameter {who} is no field of the schema ({place}/properties){near or '.'}"
             raise ToolMisfit(message, hint="Add the field, or give the parameter a default.")
         return
     has_default = version.contract.apply_defaults and isinstance(field, dict) and "default" in field

@@ -37,7 +37,7 @@ def _is_date_time(text: str) -> bool:
     return False
 
 
-def _is_address(kind: type[ipaddress.IPv4Address] | type[ipaddress.IPv6Address]) -> Callable[[str], bool]:
+def _is_address(kind: type[ipaddress.IPv4Address | ipaddress.IPv6Address]) -> Callable[[str], bool]:
     def check(text: str) -> bool:
         with suppress(ValueError):
             return bool(kind(text)) and "%" not in text

@@ -19,7 +19,7 @@ def is_name(name: object) -> bool:
 
 
 def check_name(name: object, *, path: str = "", pointer: str = "") -> str:
-    """Return *name* if it may be a tool's name; raises CatalogFault. Look-alikes (`Ｃmd`, `сmd`) are not ASCII."""
+    """Return *name* if it may be a tool's name; raises CatalogFault. Look-alikes are not ASCII."""
     if isinstance(name, str) and _NAME.fullmatch(name):
         return name
     raise CatalogFault(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from ledger.catalog.equality import key_of
 from ledger.catalog.guard import Guarded
@@ -24,12 +24,15 @@ class Node(dict[str, Any]):
         self.bound: Any = None
 
 
+Schema: TypeAlias = Node | bool
+
+
 class Reference(str):
     """A `$ref` that knows its target."""
 
     __slots__ = ("node",)
 
-    node: Node | bool
+    node: Schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +57,14 @@ def prepare(guarded: Guarded, formats: frozenset[str]) -> Node:
     return cast("Node", nodes[""])  # the guard lets only an object be the root
 
 
-def _fill(
-    node: Node, pointer: str, schema: JsonObject, nodes: Mapping[str, Node | bool], formats: frozenset[str]
-) -> None:
+def _fill(node: Node, pointer: str, schema: JsonObject, nodes: Mapping[str, Schema], formats: frozenset[str]) -> None:
     for keyword, value in schema.items():
         if keyword in ("$schema", "$id") or (keyword == "format" and value not in formats):
             continue
         node[keyword] = _linked(f"{pointer}{to_pointer([keyword])}", keyword, value, nodes)
 
 
-def _linked(pointer: str, keyword: str, value: Json, nodes: Mapping[str, Node | bool]) -> Any:
+def _linked(pointer: str, keyword: str, value: Json, nodes: Mapping[str, Schema]) -> Any:
     if keyword in LIST or (keyword == "items" and isinstance(value, list)):
         return [nodes[f"{pointer}/{index}"] for index in range(len(value))]
     if keyword in MAP or keyword == "dependencies":

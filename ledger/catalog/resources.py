@@ -24,7 +24,7 @@ MAX_KEYS: Final = 1_000
 _PLACEHOLDER: Final = re.compile(r"\{([^{}]+)\}")
 
 
-class _Unknown(Exception):  # noqa: N818 - never leaves this module
+class _Unknown(Exception):
     """The arguments do not say which resource."""
 
 

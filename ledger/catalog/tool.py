@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +19,7 @@ from ledger.catalog.resources import KeysFunction, keys_of
 from ledger.strictjson import JsonObject
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Tool:
     """
     One version of a tool, with the function that runs it.
@@ -30,12 +30,15 @@ class Tool:
 
     definition: ToolDefinition
     version: ToolVersion
-    function: Callable[..., Any] = field(repr=False)
-    signature: Function = field(repr=False)
-    binder: Binder = field(repr=False)
-    reconcile: Callable[..., Any] | None = field(default=None, repr=False)
-    resource_keys_fn: KeysFunction | None = field(default=None, repr=False)
+    function: Callable[..., Any]
+    signature: Function
+    binder: Binder
+    reconcile: Callable[..., Any] | None = None
+    resource_keys_fn: KeysFunction | None = None
     derived: bool = False
+
+    def __repr__(self) -> str:
+        return f"<Tool {self.name} v{self.version.version}: {self.signature.place}>"
 
     @property
     def name(self) -> str:

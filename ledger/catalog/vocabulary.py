@@ -1,4 +1,4 @@
-"""The keywords of JSON Schema: which hold schemas, what each one's value must be, in which dialect it means anything."""
+"""The keywords of JSON Schema: which hold schemas, what their values must be, in which dialect they mean something."""
 
 from __future__ import annotations
 
@@ -21,8 +21,20 @@ DIALECTS: Final[dict[str, Dialect]] = {
 TYPES: Final = ("array", "boolean", "integer", "null", "number", "object", "string")
 
 ONE: Final = frozenset(
-    "additionalItems additionalProperties contains contentSchema else if items not propertyNames then "
-    "unevaluatedItems unevaluatedProperties".split()
+    [
+        "additionalItems",
+        "additionalProperties",
+        "contains",
+        "contentSchema",
+        "else",
+        "if",
+        "items",
+        "not",
+        "propertyNames",
+        "then",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+    ]
 )
 """Keywords whose value is a schema (`items`, in draft-07, may be a list of them)."""
 LIST: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
@@ -135,7 +147,7 @@ CHECKS: Final[dict[str, Check]] = {
     "required": (_names, "a list of different names"),
     "type": (_types, f"one of {', '.join(TYPES)}, or a list of different ones"),
 }
-"""What each keyword's value must be; as strict as the published meta-schemas, and stricter where those allow nonsense."""
+"""What each keyword's value must be: as strict as the meta-schemas, and stricter where those allow nonsense."""
 
 HINTS: Final[dict[tuple[str, type], str]] = {
     ("exclusiveMaximum", bool): "That is draft-04. Write the bound itself: `exclusiveMaximum: 10`, without `maximum`.",

@@ -10,6 +10,7 @@ from typing import Final
 from ledger.strictjson import Json, printable
 
 SHORT: Final = 60
+MANY: Final = 1_000
 
 
 def shown(value: Json, limit: int = SHORT) -> str:
@@ -36,7 +37,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     folded = {other.casefold(): other for other in known}
     if name.casefold() in folded:
         return folded[name.casefold()]
-    close = get_close_matches(name[:SHORT], known, n=1, cutoff=0.75) if len(known) <= 1_000 else []
+    close = get_close_matches(name[:SHORT], known, n=1, cutoff=0.75) if len(known) <= MANY else []
     return close[0] if close else None
 
 

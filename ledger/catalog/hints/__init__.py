@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import collections.abc as abc
 import dataclasses
 import types
 import typing
+from collections import abc
 from enum import Enum
 from typing import Annotated, Any, Final, Literal, NotRequired, Required, Union, get_args, get_origin, is_typeddict
 
@@ -83,10 +83,8 @@ class HintReader(Shared):
         raise NoSchema(f"{name} has no form in JSON that is known here")
 
     def _annotated(self, annotation: Any, inner: Any, extras: tuple[Any, ...]) -> Hint:
-        if any(is_pydantic(extra) for extra in extras):
-            hint = model_hint(annotation, self)
-        else:
-            hint = self.hint(inner)
+        for_pydantic = any(is_pydantic(extra) for extra in extras)
+        hint = model_hint(annotation, self) if for_pydantic else self.hint(inner)
         words = [extra for extra in extras if isinstance(extra, str)]
         words += [extra.documentation for extra in extras if hasattr(extra, "documentation")]
         return Hint({**hint.schema, "description": words[0]}, hint.build) if words else hint

@@ -48,7 +48,9 @@ class Reader(Protocol):
     definitions: JsonObject
     runs_user_code: bool
 
-    def hint(self, annotation: Any) -> Hint: ...
+    def hint(self, annotation: Any) -> Hint:
+        """Return schema and builder of a resolved hint; raises NoSchema."""
+        ...
 
 
 @dataclass(slots=True)

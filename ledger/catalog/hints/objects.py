@@ -81,7 +81,7 @@ def once(kind: Any, reader: Reader, read: Callable[[Any, Reader], Hint], active:
     if kind in active:
         reader.definitions.setdefault(name, {})
         finished = active[kind]
-        return Hint({"$ref": f"#/$defs/{name}"}, lambda value, path: finished[0].build(value, path))
+        return Hint({"$ref": f"#/$defs/{name}"}, lambda value, path: finished[0].build(value, path))  # noqa: PLW0108 - filled in later
     if name in reader.definitions:
         raise NoSchema(f"there are two types named {name}")
     active[kind] = []

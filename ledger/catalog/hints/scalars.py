@@ -37,8 +37,8 @@ def _integer(value: Json, path: Path) -> int:
 
 def _number(value: Json, path: Path) -> float:
     """An int stays an int: as a float it would lose digits above 2^53, and Python takes it for a float anyway."""
-    if type(value) in (int, float):
-        return value  # type: ignore[no-any-return] - an int or a float
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value
     raise expected(value, path, "a number")
 
 

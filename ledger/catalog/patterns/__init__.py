@@ -1,8 +1,8 @@
-"""
+r"""
 Patterns of JSON Schemas: ECMA-262 read exactly, a portable subset only, and linear time for every accepted one.
 
-`\\d` is `[0-9]`, `\\w` is ASCII, `\\s` is ECMA's set, `.` stops at four line ends, `$` is the very end, `^` the very
-beginning, `\\u{…}`, `\\cX` and `(?<name>…)` are understood. Refused, each with a hint: back references, look-arounds,
+`\d` is `[0-9]`, `\w` is ASCII, `\s` is ECMA's set, `.` stops at four line ends, `$` is the very end, `^` the very
+beginning, `\u{…}`, `\cX` and `(?<name>…)` are understood. Refused, each with a hint: back references, look-arounds,
 flags, possessive and atomic groups, Python's own syntax, loops that other engines need exponential time for.
 """
 

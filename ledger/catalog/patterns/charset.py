@@ -14,7 +14,38 @@ SMALL: Final = 512
 """Up to so many characters, two sets are compared one character at a time."""
 
 CATEGORIES: Final = frozenset(
-    "Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Cs Co Cn".split()
+    [
+        "Lu",
+        "Ll",
+        "Lt",
+        "Lm",
+        "Lo",
+        "Mn",
+        "Mc",
+        "Me",
+        "Nd",
+        "Nl",
+        "No",
+        "Pc",
+        "Pd",
+        "Ps",
+        "Pe",
+        "Pi",
+        "Pf",
+        "Po",
+        "Sm",
+        "Sc",
+        "Sk",
+        "So",
+        "Zs",
+        "Zl",
+        "Zp",
+        "Cc",
+        "Cf",
+        "Cs",
+        "Co",
+        "Cn",
+    ]
 )
 """Unicode's general categories, as `unicodedata` of the running Python knows them."""
 
@@ -92,8 +123,18 @@ WORD: Final = CharSet(((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)))
 LINE_END: Final = CharSet(merged([(0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)]))
 SPACE: Final = CharSet(
     merged(
-        [(0x09, 0x0D), (0x20, 0x20), (0xA0, 0xA0), (0x1680, 0x1680), (0x2000, 0x200A), (0x2028, 0x2029)]
-        + [(0x202F, 0x202F), (0x205F, 0x205F), (0x3000, 0x3000), (0xFEFF, 0xFEFF)]
+        [
+            (9, 13),
+            (32, 32),
+            (160, 160),
+            (5760, 5760),
+            (8192, 8202),
+            (8232, 8233),
+            (8239, 8239),
+            (8287, 8287),
+            (12288, 12288),
+            (65279, 65279),
+        ]
     )
 )
 """White space and line ends of ECMA-262: U+FEFF is in it, U+0085 and U+001C to U+001F (Python's) are not."""

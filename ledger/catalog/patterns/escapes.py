@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ledger.catalog.patterns.charset import ANY, CATEGORIES, DIGIT, SPACE, WORD, CharSet, single
+from ledger.catalog.patterns.charset import ANY, CATEGORIES, DIGIT, LAST, SPACE, WORD, CharSet, single
 from ledger.catalog.patterns.tree import PatternRefused
 
 CLASSES: Final = {
@@ -33,6 +33,8 @@ LONG_NAMES: Final = {
     "Any": "",
 }
 
+_HIGH: Final = range(0xD800, 0xDC00)
+_LOW: Final = range(0xDC00, 0xE000)
 _HEX: Final = re.compile(r"x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}")
 _LOW_SURROGATE: Final = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 _PROPERTY: Final = re.compile(r"[pP]\{(?:(?:gc|General_Category)=)?([A-Za-z_]+)\}")
@@ -76,9 +78,9 @@ def _code_point(text: str, at: int) -> tuple[CharSet, int]:
     if found is None:
         raise PatternRefused("incomplete escape", "Write two digits after `\\x`, four or `{…}` after `\\u`.", at)
     point, end = int(found.group(1) or found.group(2) or found.group(3), 16), found.end()
-    if 0xD800 <= point <= 0xDBFF and found.group(2) and (low := _LOW_SURROGATE.match(text, end)):
-        point, end = 0x10000 + (point - 0xD800) * 0x400 + int(low.group(1), 16) - 0xDC00, low.end()
-    if 0xD800 <= point <= 0xDFFF or point > 0x10FFFF:
+    if point in _HIGH and found.group(2) and (low := _LOW_SURROGATE.match(text, end)):
+        point, end = 0x10000 + (point - _HIGH.start) * 0x400 + int(low.group(1), 16) - _LOW.start, low.end()
+    if point in _HIGH or point in _LOW or point > LAST:
         raise PatternRefused(f"U+{point:04X} is not a character", "Write the code point as `\\u{…}`.", at)
     return single(chr(point)), end
 
