@@ -8,6 +8,9 @@ from ledger.answers import NotFound, Rejected
 from ledger.execution.context import Context
 from ledger.strictjson import canonical, resolve
 
+READ_RESULT = "read_result"
+"""The tool's name."""
+
 LONGEST = 6000
 """Characters a page: with its frame it stays below what the model is shown of a result."""
 

@@ -64,7 +64,7 @@ class Prepared:
     refused: list[Item] = field(default_factory=list)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True, eq=False)
 class Core:
     """
     Shared by all handles of a session in one ledger; `busy` is held by the one that works on it.

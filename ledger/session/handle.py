@@ -9,6 +9,7 @@ from typing import Any, Self, TypeVar
 from ledger.errors import UsageError
 from ledger.events.session_bodies import CloseReason
 from ledger.execution.drive import adrive, drive
+from ledger.execution.paging import READ_RESULT
 from ledger.execution.requests import Steps
 from ledger.history import History
 from ledger.providers.port import ProposedCall
@@ -117,7 +118,9 @@ class Session:
     def tools(self, format: str = "openai") -> list[JsonObject]:
         """Return the tools for the model's request, retired ones left out; a call of another one is `not_offered`."""
         core = self._loop.core
-        offered = core.wiring.registry.offered(more=core.history.truncated)
+        offered = core.wiring.registry.offered()
+        if not core.history.truncated:  # nothing was cut, so there is nothing to read on in
+            offered = [version for version in offered if version.tool != READ_RESULT]
         self._loop.offered = frozenset(version.tool for version in offered)
         return get_format(format).tools(offered)
 

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, overload
 
 from ledger.calls import Call
-from ledger.catalog import Catalog, build_tool, load_catalog
+from ledger.catalog import Catalog, Registry, build_tool, load_catalog
 from ledger.errors import UsageError
 from ledger.events import SessionOpened
 from ledger.execution.drive import drive
@@ -25,7 +25,6 @@ from ledger.session.loop import Loop
 from ledger.session.publishing import Publisher
 from ledger.session.resuming import Recovered
 from ledger.session.reviewing import Verdicts
-from ledger.session.toolbox import Toolbox
 from ledger.session.wiring import Wiring
 from ledger.store.port import Reader
 from ledger.store.urls import open_store
@@ -75,7 +74,7 @@ class Ledger:
         store = open_store(url or os.environ.get("LEDGER_DB") or DEFAULT_URL, create=True, migrate=migrate, clock=clock)
         wiring = Wiring(
             store=store,
-            registry=Toolbox(found),
+            registry=Registry(found),
             clock=clock,
             catalog_digest=found.digest if found else None,
             version=VERSION,
@@ -226,7 +225,7 @@ class Ledger:
         return self._wiring.store
 
     @property
-    def registry(self) -> Toolbox:
+    def registry(self) -> Registry:
         """The tools that are registered or known from the catalog."""
         return self._wiring.registry
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ledger.calls import Call
+from ledger.catalog import Tool
 from ledger.events import Body, CallFailed, CallFlagged, CallRejected, CallValidated, SessionResumed
 from ledger.execution.outcome import Unknown
 from ledger.execution.requests import Steps
@@ -41,7 +42,7 @@ def resume(core: Core, *, dry_run: bool = False, execute: bool = True) -> Steps[
         if call.executor == "provider" or (closed and call.state in ("awaiting-approval", "needs-review")):
             continue
         decision = decide(call, here(core, call, execute=execute))
-        work = rebuilt(core, call, core.wiring.registry.get(call.tool))
+        work = rebuilt(core, call, tool_of(core, call))
         if decision.action == "gate":
             decision = _pure_gates(core, work, decision, execute=execute)
         elif decision.action == "run" and work.digest != call.arguments_digest:
@@ -64,7 +65,8 @@ def resume(core: Core, *, dry_run: bool = False, execute: bool = True) -> Steps[
 def here(core: Core, call: Call, *, execute: bool = True) -> Here:
     """Return what this process knows of the call's tool."""
     registry = core.wiring.registry
-    tool, definition, version = registry.get(call.tool), registry.definition(call.tool), registry.version(call.tool)
+    tool, definition = tool_of(core, call), registry.definition(call.tool)
+    version = tool.version if tool is not None else registry.version(call.tool)
     code = tool is not None and execute and not _lost(core, call)
     return Here(
         has_code=code,
@@ -76,6 +78,12 @@ def here(core: Core, call: Call, *, execute: bool = True) -> Here:
         max_attempts=core.wiring.max_attempts,
         now=core.wiring.clock.stamp(),
     )
+
+
+def tool_of(core: Core, call: Call) -> Tool | None:
+    """Return the tool that runs a recorded call: of its recorded version, where that one is still registered."""
+    registry = core.wiring.registry
+    return registry.get(call.tool, call.schema_version) or registry.get(call.tool)
 
 
 def _lost(core: Core, call: Call) -> bool:

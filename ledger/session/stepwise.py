@@ -10,7 +10,7 @@ from ledger.providers.port import Reply
 from ledger.session.core import Core, Item
 from ledger.session.gating import authorization, business_gate, resource_keys
 from ledger.session.intake import Terms, proposals, rebuilt
-from ledger.session.resuming import check_again
+from ledger.session.resuming import check_again, tool_of
 from ledger.session.running import Runner
 
 
@@ -32,7 +32,7 @@ def advance(core: Core, call_id: str) -> Steps[Call]:
     call = core.history.calls.get(call_id)
     if call is None:
         raise UnknownCall(f"session {core.session_id!r} has no call {call_id}")
-    work = rebuilt(core, call, core.wiring.registry.get(call.tool))
+    work = rebuilt(core, call, tool_of(core, call))
     if call.state == "proposed":
         check_again(core, work)
         refused = work.refusal or (yield from business_gate(core, work))

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ledger.calls import Call
+from ledger.catalog import Registry
 from ledger.execution.outcome import SafeError
 from ledger.ids import Clock
 from ledger.recovery import MAX_ATTEMPTS
 from ledger.session.lease import Heartbeat, Owner
-from ledger.session.toolbox import Toolbox
 from ledger.store.port import Store
 
 Check = Callable[..., Any]
@@ -30,7 +30,7 @@ class Wiring:
     """
 
     store: Store
-    registry: Toolbox
+    registry: Registry
     clock: Clock = field(default_factory=Clock)
     owner: Owner = field(default_factory=Owner)
     checks: dict[str, list[Check]] = field(default_factory=dict)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, field
 from typing import Any
 
 from ledger.calls import Call
-from ledger.catalog import Tool, ToolVersion
+from ledger.catalog import Tool, ToolVersion, compile_schema, with_defaults
 from ledger.events import Body, CallProposed, CallRejected
 from ledger.execution.context import Context
 from ledger.gates import Situation, decode, lookup, validate
@@ -76,8 +77,8 @@ def examine(core: Core, work: Work, raw: str | None, given: object, situation: S
     _mask(work)
     if refused is not None:
         work.refusal = refused
-    elif work.tool is not None:
-        _check(core, work, work.tool)
+    elif work.version is not None:
+        _check(core, work, work.version)
 
 
 def _mask(work: Work) -> None:
@@ -85,13 +86,16 @@ def _mask(work: Work) -> None:
     work.recorded, work.secrets = sensitive(schema, work.intent)
 
 
-def _check(core: Core, work: Work, tool: Tool) -> None:
+def _check(core: Core, work: Work, version: ToolVersion) -> None:
+    """A tool without a function here is checked as well: its arguments may be judged, though they cannot run."""
     intent = work.intent or {}
-    work.refusal = validate(tool.validator, intent)
+    validator = work.tool.validator if work.tool else compile_schema(version.schema, path=version.path)
+    work.refusal = validate(validator, intent)
     if work.refusal is not None:
         return
-    work.to_run = tool.with_defaults(intent)
-    shown = sensitive(tool.version.schema, work.to_run)[0]
+    applied = version.contract.apply_defaults
+    work.to_run = with_defaults(version.schema, intent) if applied else copy.deepcopy(intent)
+    shown = sensitive(version.schema, work.to_run)[0]
     work.digest = digest(shown)
     if work.secrets:
         core.secrets[work.call_id] = work.to_run
