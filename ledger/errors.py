@@ -63,7 +63,10 @@ class LedgerError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        return f"{self.message} {self.hint}" if self.hint else self.message
+        if not self.hint:
+            return self.message
+        end = "" if self.message.endswith((".", "!", "?", "…")) else "."
+        return f"{self.message}{end} {self.hint}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return restore, (type(self), self.args, self.__dict__)
