@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from ledger.calls import TERMINAL, Call, evolve
 from ledger.errors import IllegalTransition
 from ledger.events import (
     BatchPlanned,
+    CallBody,
     CallProposed,
     Event,
+    LedgerPruned,
     MessageRecorded,
+    SessionBody,
     SessionClaimed,
     SessionClosed,
+    SessionErased,
     SessionOpened,
+    SessionResumed,
+    ToolStageChanged,
+    ToolVersionPublished,
     TurnRecorded,
     Unreadable,
 )
@@ -111,13 +118,13 @@ class History:
         A call with an event that cannot be read, or that does not follow, stays where it was and is named in
         `broken`: one bad row never makes a session unloadable.
         """
+        if event.call_id is not None and isinstance(event.body, Unreadable):
+            self.broken.add(event.call_id)
         try:
-            if event.call_id is not None and isinstance(event.body, Unreadable):
-                self.broken.add(event.call_id)
             self.apply(event)
         except IllegalTransition:
             self.broken.add(event.call_id or "")
-            self.sequence = event.sequence
+            self._seen(event, self._place_of(event))
 
     def apply(self, event: Event, sequence: int | None = None, after: Call | None = None) -> None:
         """
@@ -125,10 +132,23 @@ class History:
 
         Raises `IllegalTransition` where a call's event cannot follow its state; the history is unchanged then.
         """
-        place = sequence or event.sequence
+        place = sequence or self._place_of(event)
         body = event.body
-        if event.call_id is not None and event.call_id not in self.broken:
-            self._call_event(event, place, after)
+        if isinstance(body, CallBody):
+            if event.call_id not in self.broken:
+                self._call_event(event, place, after)
+        else:
+            self._session_event(event, body, place)
+        self._seen(event, place)
+
+    def _place_of(self, event: Event) -> int:
+        return event.sequence or self.sequence + 1  # a row that is no record at all still takes its place
+
+    def _seen(self, event: Event, place: int) -> None:
+        self.sequence = place
+        self.last_at = event.recorded_at or self.last_at
+
+    def _session_event(self, event: Event, body: SessionBody, place: int) -> None:
         match body:
             case SessionOpened():
                 self.opened = body
@@ -138,11 +158,7 @@ class History:
             case SessionClosed():
                 self.closed = body
             case MessageRecorded():
-                self.entries.append(Said(place, body))
-                if body.start:
-                    self.starts.append(body)
-                if body.key is not None:
-                    self.keys[body.key] = body
+                self._message(body, place)
             case TurnRecorded():
                 self._turn(event, body, place)
             case BatchPlanned():
@@ -150,10 +166,17 @@ class History:
                     self.turns[-1].batch = body
             case Unreadable():
                 self.unreadable.append(event)
+            case SessionResumed() | SessionErased() | LedgerPruned() | ToolVersionPublished() | ToolStageChanged():
+                pass  # facts for people: no later event depends on them
             case _:
-                pass
-        self.sequence = place
-        self.last_at = event.recorded_at
+                assert_never(body)
+
+    def _message(self, body: MessageRecorded, place: int) -> None:
+        self.entries.append(Said(place, body))
+        if body.start:
+            self.starts.append(body)
+        if body.key is not None:
+            self.keys[body.key] = body
 
     def _turn(self, event: Event, body: TurnRecorded, place: int) -> None:
         for call_id in self.turns[-1].call_ids if self.turns else ():
@@ -167,7 +190,9 @@ class History:
     def _call_event(self, event: Event, place: int, after: Call | None) -> None:
         call_id = event.call_id or ""
         before = self.calls.get(call_id) or Call()
-        after = after or evolve(before, event, place)
+        if after is None:
+            after = evolve(before, event, place)
+            self._require_room(after, event)
         self.calls[call_id] = after
         if isinstance(event.body, CallProposed):
             self._place(after)
@@ -192,6 +217,18 @@ class History:
                 turn.slots.append([])
             turn.slots[call.index].append(call.call_id)
 
+    def _require_room(self, call: Call, event: Event) -> None:
+        """Refuse a proposal where another call stands already, or beside the calls of its turn."""
+        turn = self.turn(call.turn) if isinstance(event.body, CallProposed) else None
+        if turn is None:
+            return
+        if not 0 <= call.index < max(turn.body.calls, len(turn.slots) + 1):
+            raise IllegalTransition(event.type, "unknown", call.call_id, f"turn {turn.number} has no call {call.index}")
+        slot = turn.slots[call.index] if call.index < len(turn.slots) else ()
+        if any(self.calls[other].revision == call.revision for other in slot if other in self.calls):
+            where = f"turn {turn.number}, index {call.index}, revision {call.revision}"
+            raise IllegalTransition(event.type, "unknown", call.call_id, f"another call is at {where}")
+
     def was_told(self, call: Call) -> bool:
         """Whether a later turn is recorded, so that the model has read some answer for this call."""
         return bool(self.turns) and call.turn < self.turns[-1].number
@@ -210,8 +247,14 @@ class History:
         return [self.calls[call_id] for call_id in turn.call_ids]
 
     def read_as(self, call: Call) -> Call:
-        """Return the call as the model reads it at its place in the conversation."""
-        return self.told.get(call.call_id, call)
+        """
+        Return the call as the model reads it at its place in the conversation.
+
+        Where a person's answer superseded a call that the model had read as open, that is still what stands there.
+        """
+        turn = self.turn(call.turn) if call.revision else None
+        asked = turn.slots[call.index] if turn is not None else (call.call_id,)
+        return next((self.told[call_id] for call_id in asked if call_id in self.told), call)
 
     @property
     def read_only(self) -> bool:

@@ -11,7 +11,6 @@ from ledger.calls.follows import FOLLOWS
 from ledger.calls.guards import refusal
 from ledger.errors import IllegalTransition
 from ledger.events import (
-    CALL_BODIES,
     CallApprovalRequested,
     CallAttemptFailed,
     CallAuthorized,
@@ -44,7 +43,7 @@ def evolve(call: Call, event: Event, sequence: int = 0) -> Call:
     it is.
     """
     body = event.body
-    if not isinstance(body, CALL_BODIES):
+    if not isinstance(body, CallBody):
         return call
     if type(body) not in FOLLOWS[call.state]:
         raise IllegalTransition(event.type, call.state, call.call_id or event.call_id)

@@ -19,7 +19,7 @@ from ledger.events.call_bodies import (
     CallValidated,
 )
 from ledger.events.envelope import Event
-from ledger.events.names import BODIES, CALL_BODIES, Body, CallBody, SessionBody, type_of
+from ledger.events.names import BODIES, Body, CallBody, SessionBody, type_of
 from ledger.events.session_bodies import (
     BatchPlanned,
     LedgerPruned,
@@ -38,7 +38,6 @@ from ledger.events.wire import Draft, Row, chain, encode, event_to_wire, read_ev
 
 __all__ = [
     "BODIES",
-    "CALL_BODIES",
     "BatchPlanned",
     "Body",
     "CallApprovalRequested",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias, get_args
+from typing import Final, TypeAlias
 
 from ledger.events import call_bodies as c
 from ledger.events import session_bodies as s
@@ -40,9 +40,6 @@ SessionBody: TypeAlias = (
     | s.Unreadable
 )
 Body: TypeAlias = CallBody | SessionBody
-
-CALL_BODIES: Final[tuple[type[CallBody], ...]] = get_args(CallBody)
-"""The same classes as a value, for `isinstance`."""
 
 BODIES: Final[dict[str, type[Body]]] = {
     "session.opened": s.SessionOpened,
