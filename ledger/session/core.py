@@ -12,6 +12,7 @@ from ledger.calls import TERMINAL, Call, CallRow, State, call_row, evolve
 from ledger.errors import IllegalTransition, ReadOnlySession, SessionClosed, SessionOwned, WrongSequence
 from ledger.events import (
     Body,
+    CallDenied,
     CallNoted,
     CallOutcomeArrivedLate,
     CallReviewed,
@@ -33,7 +34,7 @@ from ledger.store.port import Append, Head, Take
 PAGE = 500
 """Events read at a time."""
 
-_AFTER_CLOSE = (CallReviewed, CallNoted, CallOutcomeArrivedLate)
+_AFTER_CLOSE = (CallReviewed, CallDenied, CallNoted, CallOutcomeArrivedLate)
 _POLL_SECONDS = 0.05
 _CARRIED: Final[dict[State, Verdict]] = {"succeeded": "happened", "failed": "did-not-happen"}
 

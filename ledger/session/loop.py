@@ -25,6 +25,7 @@ from ledger.session.keys import recorded_under
 from ledger.session.redaction import sensitive
 from ledger.session.results import CallResult, Results
 from ledger.session.resuming import Recovered, resume
+from ledger.session.running import cancelled
 from ledger.session.stepwise import advance
 from ledger.strictjson import JsonObject, canonical
 
@@ -246,14 +247,22 @@ class Loop:
         return Results(turn=self.delivered, calls=calls, messages=[note_message(entry, wire) for entry in news])
 
     def close(self, reason: CloseReason | None, message: str | None) -> Steps[None]:
-        """Close the session; closing it twice is the same as once."""
+        """
+        Close the session; closing it twice is the same as once.
+
+        What waits for a person stays in the queue; a write without an outcome is flagged, and what has not ended
+        otherwise ends as cancelled: nothing of a closed session runs any more.
+        """
         yield from self.core.refresh()
         history = self.core.history
         if history.closed is not None:
             return
+        yield from resume(self.core, execute=False)
+        left = [call for call in history.open_calls() if call.state not in WAITING]
+        ends = [Item(cancelled("The session was closed.", started=call.attempt > 0), call) for call in left]
         why: CloseReason = reason or ("final_answer" if history.final else "aborted")
         body = SessionClosed(reason=why, turns=len(history.turns), calls=len(history.calls), message=message)
-        yield from self.core.commit([Item(body)], release=True)
+        yield from self.core.commit([*ends, Item(body)], release=True)
 
 
 def _message(format_name: str, message: JsonObject, key: str | None, *, start: bool) -> MessageRecorded:

@@ -34,12 +34,13 @@ def resume(core: Core, *, dry_run: bool = False, execute: bool = True) -> Steps[
     `execute` False leaves what would run (a resume without user code); `dry_run` only decides.
     """
     found = Recovered()
-    closed = core.history.closed is not None
+    if core.history.closed is not None:
+        return found
     runner = Runner(core)
     ready: list[Work] = []
     items: list[Item] = []
     for call in core.history.open_calls():
-        if call.executor == "provider" or (closed and call.state in ("awaiting-approval", "needs-review")):
+        if call.executor == "provider":
             continue
         decision = decide(call, here(core, call, execute=execute))
         work = rebuilt(core, call, tool_of(core, call))

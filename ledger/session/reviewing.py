@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ledger.calls import Call
-from ledger.errors import UnknownCall, UsageError
+from ledger.errors import UnknownCall, UsageError, VerdictRefused
 from ledger.events import (
     Body,
     CallAuthorized,
@@ -89,7 +89,13 @@ def denying(core: Core, call_id: str, who: Reviewer) -> Steps[Verdicts]:
 def resolving(core: Core, call_id: str, answer: Answer, who: Reviewer) -> Steps[Verdicts]:
     """Record a verdict; copies of the call are settled in the same commit. Raises `VerdictRefused`."""
     yield from core.refresh()
-    return (yield from _record(core, call_id, resolve(core.history.calls[call_id], answer, who), who))
+    body = resolve(core.history.calls[call_id], answer, who)
+    if core.history.closed is not None and (body.run or body.verdict == "run"):
+        raise VerdictRefused(
+            f"session {core.session_id!r} is closed: nothing of it runs any more",
+            hint="Say what is known (happened, did-not-happen, abandon) and make a new call in a new session.",
+        )
+    return (yield from _record(core, call_id, body, who))
 
 
 def noting(core: Core, call_id: str, text: str, who: Reviewer, *, corrects: str | None) -> Steps[Verdicts]:

@@ -1,0 +1,70 @@
+"""Resumes many sessions: once, or again and again as the worker that runs what people approve."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from ledger.calls import Call
+from ledger.errors import LedgerError
+from ledger.session.ledger import Ledger
+
+PAGE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """
+    What became of one session: decisions as `session.resumed` records them, calls that wait for a person, calls that
+    need code which this process lacks, or the error that kept it from being resumed.
+    """
+
+    session_id: str
+    decisions: list[dict[str, object]] = field(default_factory=list)
+    waiting: list[Call] = field(default_factory=list)
+    needs_code: list[Call] = field(default_factory=list)
+    error: LedgerError | None = None
+
+
+def resume_one(ledger: Ledger, session_id: str, *, execute: bool, dry_run: bool = False, wait: float = 0.0) -> Report:
+    """Resume a session and say what became of it. Raises `UnknownSession`, `SessionOwned` and `StoreError`s."""
+    session = ledger.session(session_id, wait=wait)
+    found = session.resume(dry_run=dry_run, execute=execute)
+    waiting = [call for call in session.history.open_calls() if call.state in ("awaiting-approval", "needs-review")]
+    return Report(session_id, found.decisions, waiting, found.needs_code)
+
+
+def with_open_calls(ledger: Ledger) -> Iterator[str]:
+    """Yield the ids of sessions that are not closed and have calls that have not ended."""
+    after = ""
+    while True:
+        rows = ledger.reader.sessions(after=after, limit=PAGE)
+        for row in rows:
+            if row.open and row.closed is None:
+                yield row.session_id
+        if len(rows) < PAGE:
+            return
+        after = rows[-1].session_id
+
+
+def sweep(ledger: Ledger, *, execute: bool, dry_run: bool = False) -> Iterator[Report]:
+    """Resume every session that has open calls; one that cannot be resumed is reported and does not stop the rest."""
+    for session_id in list(with_open_calls(ledger)):
+        try:
+            yield resume_one(ledger, session_id, execute=execute, dry_run=dry_run)
+        except LedgerError as error:
+            yield Report(session_id, error=error)
+
+
+def follow(ledger: Ledger, stopped: Callable[[float], bool], *, seconds: float = 1.0) -> Iterator[Report]:
+    """
+    Sweep again and again until `stopped(seconds)` (it waits so long) says so; reports only where something was done.
+
+    Several workers may follow one ledger: a session's lease lets one of them work on it, the others pass on.
+    """
+    while True:
+        for report in sweep(ledger, execute=True):
+            if report.decisions:
+                yield report
+        if stopped(seconds):
+            return
