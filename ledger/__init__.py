@@ -1,35 +1,13 @@
 """
 A durable, event-sourced ledger for the tool calls of LLM agents.
 
-Importing it is cheap: each name is loaded when it is first used (PEP 562).
+Importing it is cheap: each name is loaded when it is first used (PEP 562); `__init__.pyi` tells type checkers.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from ledger.answers import (
-        Allow,
-        Ask,
-        CantTell,
-        Deny,
-        DidNotHappen,
-        Failed,
-        Happened,
-        Invalid,
-        NotFound,
-        OutcomeUnknown,
-        Rejected,
-        Unavailable,
-    )
-    from ledger.errors import LedgerError
-    from ledger.execution.context import Context
-    from ledger.session.handle import Session
-    from ledger.session.ledger import Ledger
-    from ledger.session.results import CallResult, Results
-    from ledger.version import VERSION as __version__
+from typing import Any
 
 _HOMES = {
     "Allow": "ledger.answers",
