@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, assert_never
 
 from ledger.catalog.patterns.program import MATCH, Program, State, compiled
 from ledger.catalog.patterns.tree import At, Chars, Choice, Node, PatternRefused, Repeat, Sequence
@@ -55,6 +55,8 @@ def _children(node: Node) -> tuple[Node, ...]:
             return (body,)
         case Chars() | At():
             return ()
+        case _:
+            assert_never(node)
 
 
 def _has_loop(node: Node) -> bool:
@@ -73,6 +75,8 @@ def _nullable(node: Node) -> bool:
             return any(_nullable(option) for option in options)
         case Repeat(body, least):
             return least == 0 or _nullable(body)
+        case _:
+            assert_never(node)
 
 
 def _check(loop: Repeat) -> None:
@@ -101,6 +105,8 @@ def _few(node: Node) -> Node:
             return Repeat(_few(body), min(least, 1), None) if is_loop(node) else Repeat(_few(body), least, most)
         case Chars() | At():
             return node
+        case _:
+            assert_never(node)
 
 
 def _follow(program: Program, place: int) -> Counter[int]:

@@ -7,7 +7,7 @@ construction, not by luck. (Python's `re` backtracks: `(a+)+$` on 40 characters 
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, assert_never
 
 from ledger.catalog.patterns.charset import WORD
 from ledger.catalog.patterns.program import MATCH, Program
@@ -130,3 +130,5 @@ def _holds(place: Place, before: Side, after: Side) -> bool:
             return (before == "word") != (after == "word")
         case "inside":
             return (before == "word") == (after == "word")
+        case _:
+            assert_never(place)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, assert_never
 
 from ledger.catalog.patterns.charset import CharSet
 from ledger.catalog.patterns.tree import At, Chars, Choice, Node, PatternRefused, Place, Repeat, Sequence
@@ -50,6 +50,8 @@ class Program:
                 return self._new(State(tuple(self.add(option, after) for option in options)))
             case Repeat():
                 return self._repeat(node, after)
+            case _:
+                assert_never(node)
 
     def _new(self, state: State) -> int:
         self.states.append(state)

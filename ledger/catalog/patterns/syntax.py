@@ -108,7 +108,7 @@ class _Parser:
             raise self.refused("a `(` without its `)`", "Write `\\(` for the character itself.")
         self.at += 1
         self.nesting -= 1
-        return node
+        return Sequence((node,)) if isinstance(node, At) else node  # a group may be repeated, a bare place not
 
     def extension(self) -> PatternRefused:
         if self.ahead("(?=", "(?!", "(?<=", "(?<!"):
