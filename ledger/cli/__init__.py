@@ -24,7 +24,9 @@ How to add a command
 
 `shell` has `db`, `catalog`, `json`, `given` and `out`. Print only through `shell.out` (`show`, `rows`, `lines`, `note`,
 `warn`): it makes hostile data harmless and serves `--json`. Raise `LedgerError` or `click.UsageError`; don't catch to
-print. `--json`, `--db`, `--catalog` and `--no-color` come with the classes, before or after the command.
+print. `--json`, `--db`, `--catalog` and `--no-color` come with the classes, before or after the command; shared options
+come as decorators: `shell.format_option`, `when.moment_option`, `when.age_option`. Pages for people are made of
+`layout`'s pieces, statuses stand in `faults`. A test asks `tests.cli.running.ask("review", command=main)`.
 """
 
 from __future__ import annotations

@@ -22,8 +22,7 @@ _NEEDS_QUOTES: Final = (",", '"', "\r", "\n", ";")
 
 def dumps(value: Any, *, indent: int | None = None) -> str:
     """Return JSON in printable ASCII only: no encoding, terminal or line reader can misread it."""
-    text = json.dumps(value, allow_nan=False, indent=indent)
-    return text.replace("\x7f", r"\u007f")  # the one control character that json leaves as it is
+    return json.dumps(value, allow_nan=False, indent=indent)
 
 
 def json_array(rows: Iterable[Row]) -> Iterator[str]:

@@ -119,12 +119,10 @@ def _fitted(widths: list[int], columns: Sequence[Column], heads: Sequence[str], 
     fitted = [max(low, min(have, room)) for have, low in zip(widths, least, strict=True)]
     over = sum(fitted) + len(GAP) * (len(fitted) - 1) - room
     for _ in range(over):
-        spare, widest = max(
-            (have - low and have, -at) for at, (have, low) in enumerate(zip(fitted, least, strict=True))
-        )
-        if not spare:
+        spare = [have if have > low else 0 for have, low in zip(fitted, least, strict=True)]
+        if not any(spare):
             break
-        fitted[-widest] -= 1
+        fitted[spare.index(max(spare))] -= 1
     return fitted
 
 

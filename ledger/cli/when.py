@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import click
 
 _UNITS: Final = {"w": "weeks", "d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
 _AGE: Final = re.compile(r"(?:\d{1,9}[wdhms])+", re.ASCII)
 _PIECE: Final = re.compile(r"(\d+)([wdhms])", re.ASCII)
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def age(text: str) -> timedelta:
@@ -40,27 +42,25 @@ def moment(text: str, now: datetime) -> datetime:
         raise ValueError(f"{text!r} is not a time: write 7d, 24h, 2026-05-01 or 2026-05-01T12:00:00Z") from None
 
 
-class Moment(click.ParamType[datetime]):
-    """The type of `--since` and `--until`: gives a datetime in UTC."""
-
-    name = "when"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """Return the instant, counted from now where an age was given."""
-        try:
-            return moment(value, datetime.now(UTC))
-        except ValueError as error:
-            self.fail(f"{error}.", param, ctx)
+def moment_option(name: str, help: str) -> Callable[[_Function], _Function]:
+    """Return the decorator of an option that gives a datetime in UTC, or None: `--since`, `--until`."""
+    return click.option(name, metavar="WHEN", callback=_to_moment, help=help)
 
 
-class Age(click.ParamType[timedelta]):
-    """The type of `--max-age` and its like: gives a timedelta."""
+def age_option(name: str, help: str) -> Callable[[_Function], _Function]:
+    """Return the decorator of an option that gives a timedelta, or None: `--max-age`."""
+    return click.option(name, metavar="AGE", callback=_to_age, help=help)
 
-    name = "age"
 
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
-        """Return the length of time."""
-        try:
-            return age(value)
-        except ValueError as error:
-            self.fail(f"{error}.", param, ctx)
+def _to_moment(context: click.Context, option: click.Parameter, value: str | None) -> datetime | None:
+    try:
+        return None if value is None else moment(value, datetime.now(UTC))
+    except ValueError as error:
+        raise click.BadParameter(f"{error}.", context, option) from None
+
+
+def _to_age(context: click.Context, option: click.Parameter, value: str | None) -> timedelta | None:
+    try:
+        return None if value is None else age(value)
+    except ValueError as error:
+        raise click.BadParameter(f"{error}.", context, option) from None

@@ -11,6 +11,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from ledger.cli import streams
 from tests.cli.sample import root
 
 ROOT = Path(__file__).parents[2]
@@ -21,20 +22,28 @@ def ask(*arguments: str, command: click.Command = root, env: Mapping[str, str] |
     return CliRunner().invoke(command, arguments, env=env, catch_exceptions=False)
 
 
-def process(*arguments: str, shell: str = "", **env: str) -> subprocess.CompletedProcess[bytes]:
-    """Run the sample's command line as a process; `shell` is what follows the command in a pipeline."""
-    command = [sys.executable, "-m", "tests.cli.sample", *arguments]
-    whole = {name: value for name, value in os.environ.items() if name not in ("PYTHONIOENCODING", "PYTHONUTF8")}
+def process(
+    *arguments: str,
+    module: str = "tests.cli.sample",
+    env: Mapping[str, str] | None = None,
+    shell: str = "",
+    stdout: int = subprocess.PIPE,
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a command line as a process (`ledger` is the real one's module); `shell` is what follows the command in a pipeline."""
+    command = [sys.executable, "-m", module, *arguments]
+    whole = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     if shell:
         command = ["bash", "-c", f'set -o pipefail; "$@" {shell}', "bash", *command]
-    return subprocess.run(command, cwd=ROOT, env=whole | env, capture_output=True, check=False)
+    return subprocess.run(
+        command, cwd=ROOT, env=whole | dict(env or {}), stdout=stdout, stderr=subprocess.PIPE, check=False
+    )
 
 
 class Screen(io.TextIOWrapper):
-    """A terminal: a stream that says so, and remembers what was written."""
+    """A terminal: a stream that says so, and remembers what was written. It breaks lines as Windows does."""
 
     def __init__(self, encoding: str = "utf-8") -> None:
-        super().__init__(io.BytesIO(), encoding=encoding, write_through=True)
+        super().__init__(io.BytesIO(), encoding=encoding, write_through=True, newline="\r\n")
 
     def isatty(self) -> bool:
         return True
@@ -47,17 +56,31 @@ class Screen(io.TextIOWrapper):
 
 
 class Broken(io.StringIO):
-    """A stream whose reader left, or whose disk is full."""
+    """A stream whose reader left, or whose disk is full: always, or only for one write."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, *, only_at: int | None = None) -> None:
         super().__init__()
         self.number = number
+        self.only_at = only_at
+        self.writes = 0
 
     def write(self, text: str) -> int:
-        raise OSError(self.number, os.strerror(self.number))
+        self.writes += 1
+        if self.only_at in {None, self.writes}:
+            raise OSError(self.number, os.strerror(self.number))
+        return super().write(text)
 
     def flush(self) -> None:
-        raise OSError(self.number, os.strerror(self.number))
+        if self.only_at is None:
+            raise OSError(self.number, os.strerror(self.number))
+
+
+def shared(monkeypatch: pytest.MonkeyPatch) -> io.BytesIO:
+    """Send both streams, each with its own buffer, to one place, as `2>&1` does."""
+    place = io.BytesIO()
+    for name in ("stdout", "stderr"):
+        monkeypatch.setattr(sys, name, io.TextIOWrapper(place, encoding="utf-8"))
+    return place
 
 
 def terminal(monkeypatch: pytest.MonkeyPatch) -> tuple[Screen, Screen]:
@@ -65,6 +88,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> tuple[Screen, Screen]:
     out, err = Screen(), Screen()
     monkeypatch.setattr(sys, "stdout", out)
     monkeypatch.setattr(sys, "stderr", err)
+    streams.prepare()
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "30")
     monkeypatch.delenv("NO_COLOR", raising=False)

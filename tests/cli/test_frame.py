@@ -102,7 +102,13 @@ def test_the_process_exits_by_the_kind() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "offered"), [("ledger th", "plain,thing"), ("ledger thing sh", "plain,show"), ("ledger nothing sh", "")]
+    ("words", "offered"),
+    [
+        ("ledger th", "plain,thing"),
+        ("ledger thing sh", "plain,show"),
+        ("ledger --help th", "plain,thing"),
+        ("ledger nothing sh", ""),
+    ],
 )
 def test_the_shell_completes(words: str, offered: str) -> None:
     """A shell that was set up for it gets the names, nouns and commands."""

@@ -4,15 +4,19 @@ import errno
 import json
 import logging
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from ledger.cli import main
 from ledger.cli.guard import guarded
+from ledger.cli.rows import Row
 from ledger.cli.shell import Shell
 from ledger.cli.streams import OutputFailed
-from tests.cli.running import Broken, ask
+from ledger.cli.table import Column
+from ledger.errors import LedgerError
+from tests.cli.running import Broken, ask, shared
 from tests.cli.sample import root
 
 
@@ -129,9 +133,26 @@ def test_an_error_that_stdout_does_not_take_is_told_on_stderr(
     assert "unexpected KeyError" in capsys.readouterr().err
 
 
-def test_a_list_to_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """A list that can't be written is a failed output, not a broken list."""
-    monkeypatch.setattr(sys, "stdout", Broken(errno.ENOSPC))
+@pytest.mark.parametrize("at", [1, 2, 3])
+def test_a_list_to_a_full_disk_is_told(
+    at: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A list that can't be written is a failed output, wherever it broke, and no list that broke off."""
+    out = Broken(errno.ENOSPC, only_at=at)
+    monkeypatch.setattr(sys, "stdout", out)
     shell = Shell(json=True)
     assert guarded(lambda: shell.out.rows([{"a": 1}, {"a": 2}], []), shell, []) == 1
     assert OutputFailed.default_code in capsys.readouterr().err
+    assert "error" not in out.getvalue()
+
+
+def test_an_error_comes_after_what_was_printed_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows before a failure stand before its words."""
+    place = shared(monkeypatch)
+    assert guarded(lambda: Shell().out.rows(broken(), [Column(key="n")], format="csv"), Shell(), []) == 1
+    assert place.getvalue().decode() == "n\r\n1\r\nError: broken (ledger_error)\n"
+
+
+def broken() -> Iterator[Row]:
+    yield {"n": 1}
+    raise LedgerError("broken")

@@ -54,6 +54,11 @@ def test_csv_tells_null_from_empty() -> None:
     assert list(csv_lines([{"a": None, "b": "", "c": 0}], [])) == ["a,b,c\r\n", ',"",0\r\n']
 
 
+def test_csv_quotes_what_readers_would_trim() -> None:
+    """Blanks at the ends stand in quotes, because many a reader takes bare ones away."""
+    assert list(csv_lines([{"a": " x", "b": "y "}], []))[1] == '" x","y "\r\n'
+
+
 def test_csv_of_one_column_loses_no_row() -> None:
     """A row that is one null is still a row for a parser."""
     rows = table("".join(csv_lines([{"a": None}, {"a": ""}, {"a": "x"}], [])))

@@ -2,6 +2,7 @@
 
 import errno
 import io
+import os
 import sys
 
 import pytest
@@ -37,6 +38,18 @@ def test_a_reader_who_left_ends_the_process() -> None:
     with pytest.raises(SystemExit) as at_flush:
         streams.flush(Broken(errno.EPIPE))
     assert at_write.value.code == at_flush.value.code == streams.CLOSED_PIPE
+
+
+def test_what_is_left_in_the_buffer_fails_no_more() -> None:
+    """After the reader left, the last flush at interpreter shutdown has nothing to fail at."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    stream = os.fdopen(writer, "w", encoding="utf-8")
+    streams.write(stream, "kept in the buffer")
+    with pytest.raises(SystemExit):
+        streams.flush(stream)
+    stream.close()
+    assert stream.closed
 
 
 def test_any_other_fault_is_told() -> None:

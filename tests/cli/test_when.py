@@ -1,12 +1,13 @@
 """Times as people type them."""
 
+import time
 from datetime import UTC, datetime, timedelta, timezone
 
 import click
 import pytest
 from click.testing import CliRunner
 
-from ledger.cli.when import Age, Moment, age, moment
+from ledger.cli.when import age, age_option, moment, moment_option
 
 NOW = datetime(2026, 5, 10, 12, 0, tzinfo=timezone(timedelta(hours=2)))
 
@@ -44,6 +45,16 @@ def test_moments_are_utc(text: str, iso: str) -> None:
     assert moment(text, NOW).isoformat() == iso
 
 
+def test_the_rule_holds_in_every_time_zone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A naive time is UTC also where the machine's clock is not."""
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "America/New_York")
+        time.tzset()
+        found = moment("2026-05-01T12:00", NOW)
+    time.tzset()
+    assert found.isoformat() == "2026-05-01T12:00:00+00:00"
+
+
 @pytest.mark.parametrize(
     "text", ["", "yesterday", "2026-13-01", "12:00", "0001-01-01T00:00:00+10:00", "200000w", "99999999w", "999999999w"]
 )
@@ -54,8 +65,8 @@ def test_other_moments_are_refused(text: str) -> None:
 
 
 @click.command()
-@click.option("--since", type=Moment())
-@click.option("--max-age", type=Age())
+@moment_option("--since", "Not before.")
+@age_option("--max-age", "Not older.")
 def look(since: datetime | None, max_age: timedelta | None) -> None:
     click.echo(f"{since} {max_age}")
 
@@ -67,6 +78,11 @@ def test_options_give_values() -> None:
     day, hour, length = result.output.split()
     assert timedelta(0) <= datetime.fromisoformat(f"{day} {hour}") - (before - timedelta(days=1)) < timedelta(minutes=1)
     assert length == "0:15:00"
+
+
+def test_options_may_be_left_out() -> None:
+    """Without the option there is no value."""
+    assert CliRunner().invoke(look, []).output == "None None\n"
 
 
 @pytest.mark.parametrize("arguments", [["--since", "soon"], ["--max-age", "soon"]])
