@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from ledger.calls import Call
 from ledger.events import CallAttemptFailed, CallFailed, CallStarted
 from ledger.execution.backoff import backoff
-from ledger.execution.batch import Member, groups
+from ledger.execution.batch import Member, conflict, groups
 from ledger.execution.outcome import Rules, TryAgain, Unknown, judge
 from ledger.execution.requests import Ended, Run, Steps, ended_runs, launch, let_go
 from ledger.ids import parse_iso
@@ -46,6 +46,7 @@ class Runner:
     flying: dict[str, Flying] = field(default_factory=dict)
     waiting: dict[str, tuple[float, Work]] = field(default_factory=dict)
     unlaunched: set[str] = field(default_factory=set)
+    adrift: list[Member] = field(default_factory=list)
     interrupt: BaseException | None = None
 
     def run(self, works: Sequence[Work]) -> Steps[None]:
@@ -68,11 +69,25 @@ class Runner:
             if self.core.wiring.stopping or self._interrupted():
                 self._cancel_rest(works)
                 return
-            yield from self._start([works[n] for n in group], alone=len(group) == 1)
+            clear = self._clear([works[n] for n in group])
+            if clear:
+                yield from self._start(clear, alone=len(clear) == 1)
             while self.flying or self.waiting:
                 yield from self._round()
                 if self._interrupted():
                     yield from self._abandon()
+
+    def _clear(self, works: Sequence[Work]) -> list[Work]:
+        """Leave out what conflicts with a call that nobody waits for any more but that still runs."""
+        clear: list[Work] = []
+        for work in works:
+            member = Member(0, work.stub.side_effecting, work.keys)
+            if any(conflict(member, other) for other in self.adrift):
+                message = "An earlier call of this turn that touches the same is still running; this one did not start."
+                self.pending.append(Item(cancelled(message), work.stub))
+            else:
+                clear.append(work)
+        return clear
 
     def _interrupted(self) -> bool:
         return self.interrupt is not None
@@ -197,6 +212,7 @@ class Runner:
         if not under_way:
             return  # it ended this very moment: the next round has it
         del self.flying[work.call_id]
+        self.adrift.append(Member(0, call.side_effecting, work.keys))
         if not call.side_effecting:
             message = "The tool did not answer within its time."
             failed = CallFailed(code="timeout", error_class="environment", message=message, retryable=True)
