@@ -29,7 +29,7 @@ def process(
     shell: str = "",
     stdout: int = subprocess.PIPE,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a command line as a process (`ledger` is the real one's module); `shell` is what follows the command in a pipeline."""
+    """Run a command line as a process; `module` is `ledger` for the real one, `shell` what follows in a pipeline."""
     command = [sys.executable, "-m", module, *arguments]
     whole = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     if shell:
