@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from ledger.calls import TERMINAL, Call, CallRow, State, call_row, evolve
-from ledger.errors import IllegalTransition, ReadOnlySession, SessionClosed, SessionOwned, WrongSequence
+from ledger.errors import IllegalTransition, ReadOnlySession, SessionClosed, SessionOwned, UsageError, WrongSequence
 from ledger.events import (
     Body,
     CallDenied,
@@ -117,6 +117,11 @@ class Core:
             self.notified = history.sequence
             self.loaded = True
         if history.opened is not None:
+            if self.tenant is not None and self.tenant != history.tenant:
+                raise UsageError(
+                    f"session {self.session_id!r} belongs to another tenant than {self.tenant!r}",
+                    hint="Open it with its own tenant, or under another session id.",
+                )
             self.tenant = history.tenant
 
     # -- writing

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
 from ledger.calls import WAITING, Call
-from ledger.errors import LedgerError, StartDiffers, UnknownSession, UsageError
+from ledger.errors import KeyConflict, LedgerError, StartDiffers, UnknownSession, UsageError
 from ledger.events import MessageRecorded, SessionClosed
 from ledger.events.session_bodies import CloseReason
 from ledger.execution.requests import Steps, ended_runs, user_code
@@ -216,7 +216,13 @@ class Loop:
             if found is not None:
                 return CallResult(found)
         reply = Reply(kind="tool_calls", provider="host", calls=(call,))
-        number = yield from self.turn(reply, terms, turn, take)
+        try:
+            number = yield from self.turn(reply, terms, turn, take)
+        except KeyConflict:  # somebody else took the key this very moment
+            found = yield from recorded_under(self.core, call, terms.idempotency_key or "")
+            if found is None:
+                raise
+            return CallResult(found)
         recorded = self.core.history.turn(number)
         return CallResult(self.core.history.turn_calls(recorded)[0] if recorded is not None else Call())
 
