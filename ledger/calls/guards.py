@@ -27,17 +27,19 @@ _STARTED_FLAGS: Final = ("outcome-unknown", "attempts-exhausted")
 
 def refusal(call: Call, event: Event) -> str | None:
     """Return why the event cannot follow although its type may follow the call's state; None: it can."""
-    guard = _GUARDS.get(type(event.body))
+    guard = GUARDS.get(type(event.body))
     return guard(call, event.body, event) if guard else None
 
 
 def _validated(call: Call, _body: CallValidated, _event: Event) -> str | None:
+    """Again after the authorization only where a policy gave it: then the gates are all passed anew."""
     if call.approval is not None and call.approval.by != "policy":
         return "a person's word is not replaced by passing the gates again"
     return None
 
 
 def _authorized(call: Call, body: CallAuthorized, _event: Event) -> str | None:
+    """Bound to exactly the arguments that were validated; where a person was asked, only by a person."""
     if body.arguments_digest != call.arguments_digest:
         return "it is bound to other arguments"
     if call.state != "awaiting-approval" or call.approval is None:
@@ -49,10 +51,16 @@ def _authorized(call: Call, body: CallAuthorized, _event: Event) -> str | None:
 
 
 def _requested(call: Call, body: CallApprovalRequested, _event: Event) -> str | None:
+    """Bound to exactly the arguments that were validated."""
     return None if body.arguments_digest == call.arguments_digest else "it is bound to other arguments"
 
 
 def _started(call: Call, body: CallStarted, event: Event) -> str | None:
+    """
+    First with exactly the arguments that were allowed, unless an outcome arrived meanwhile.
+
+    Again only a read or a tool with `recovery: retry`, with the same idempotency key. Attempts count up by one.
+    """
     if event.attempt not in (None, call.attempt + 1):
         return f"the next attempt is {call.attempt + 1}, not {event.attempt}"
     if call.state == "started":
@@ -67,12 +75,14 @@ def _started(call: Call, body: CallStarted, event: Event) -> str | None:
 
 
 def _attempt_failed(call: Call, _body: CallAttemptFailed, _event: Event) -> str | None:
+    """Only of a read or a tool with `recovery: retry`, once for each attempt."""
     if not call.repeatable:
         return "it has one attempt only"
     return _attempt_ended(call)
 
 
 def _succeeded(call: Call, _body: CallSucceeded, _event: Event) -> str | None:
+    """Of a started attempt that has not ended; without a start only where the call ran elsewhere."""
     if call.state == "started":
         return _attempt_ended(call)
     return None if call.ran_elsewhere else "it was never started"
@@ -83,12 +93,14 @@ def _attempt_ended(call: Call) -> str | None:
 
 
 def _failed(call: Call, body: CallFailed, _event: Event) -> str | None:
+    """Without a start it says so (`notStarted`), unless the call ran elsewhere."""
     if call.state == "started" or body.not_started or (call.state == "proposed" and call.ran_elsewhere):
         return None
     return "it was never started, and does not say so (`notStarted`)"
 
 
 def _flagged(call: Call, body: CallFlagged, _event: Event) -> str | None:
+    """A started side effect is always in doubt, whatever became of its tool; a duplicate names its original."""
     if call.state == "started" and call.side_effecting and body.reason not in _STARTED_FLAGS:
         return f"it may have run: {body.reason} is no reason any more"
     if body.reason == "duplicate" and body.duplicate_of is None:
@@ -97,6 +109,11 @@ def _flagged(call: Call, body: CallFlagged, _event: Event) -> str | None:
 
 
 def _reviewed(call: Call, body: CallReviewed, _event: Event) -> str | None:
+    """
+    A copy is settled only by its original's end.
+
+    `run` alone only where the call surely never ran; what runs is what the reviewer saw.
+    """
     copied = call.reason == "duplicate"
     if copied != (body.settled_by is not None):
         return "a copy is settled by its original's end" if copied else "only a copy is settled by another call"
@@ -113,6 +130,7 @@ def _reviewed(call: Call, body: CallReviewed, _event: Event) -> str | None:
 
 
 def _superseded(call: Call, body: CallSuperseded, _event: Event) -> str | None:
+    """Where the call may have run, only together with did-not-happen; never a copy."""
     if call.reason == "duplicate":
         return "a copy is settled by its original's end"
     if call.never_ran or body.did_not_happen:
@@ -121,6 +139,7 @@ def _superseded(call: Call, body: CallSuperseded, _event: Event) -> str | None:
 
 
 def _upcast(call: Call, body: CallUpcast, _event: Event) -> str | None:
+    """From the version that the arguments have; while a person is asked only what surely never ran."""
     if call.state == "needs-review" and not call.never_ran:
         return "it may have happened, with the arguments it has"
     if body.from_version != call.schema_version:
@@ -128,7 +147,7 @@ def _upcast(call: Call, body: CallUpcast, _event: Event) -> str | None:
     return None
 
 
-_GUARDS: Final[dict[type[CallBody] | type, Callable[[Call, Any, Event], str | None]]] = {
+GUARDS: Final[dict[type[CallBody] | type, Callable[[Call, Any, Event], str | None]]] = {
     CallValidated: _validated,
     CallAuthorized: _authorized,
     CallApprovalRequested: _requested,
@@ -141,3 +160,4 @@ _GUARDS: Final[dict[type[CallBody] | type, Callable[[Call, Any, Event], str | No
     CallSuperseded: _superseded,
     CallUpcast: _upcast,
 }
+"""What each event needs besides the right state; the docstrings are the conditions in the docs."""

@@ -40,9 +40,10 @@ _VALUES: Final = values_of([*_MEMBERS])
 _PREFIXES: Final = tuple(f'"{key}":' for key in _KEYS)
 _BODY: Final = sum(key < "body" for key in _KEYS)  # where the body stands among them, and the sequence
 _GAP: Final = sum(key < "sequence" for key in _KEYS)
-_ENVELOPE: Final = {camel(name): (name, str) for name in _TEXTS} | {
+ENVELOPE: Final[dict[str, tuple[str, type]]] = {camel(name): (name, str) for name in _TEXTS} | {
     camel(name): (name, int) for name in (*_NUMBERS, "sequence")
 }
+"""The keys around the body, each with its field of `Event` and its type."""
 _NEEDED: Final = frozenset({"session_id", "event_id", "recorded_at", "sequence", "format"})
 _NEEDED_OF_CALLS: Final = _NEEDED | {"call_id"}
 _FAULTS: Final = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
@@ -160,7 +161,7 @@ def read_event(
 def _envelope(wire: JsonObject) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in wire.items():
-        if slot := _ENVELOPE.get(key):
+        if slot := ENVELOPE.get(key):
             name, kind = slot
             if type(value) is not kind:
                 raise WireError(f"{key} has the type {type(value).__name__}")
