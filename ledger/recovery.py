@@ -126,6 +126,8 @@ def run_again(call: Call, here: Here, evidence: Any = None) -> Decision:
 
 def _allowed_by_a_person(call: Call, here: Here) -> Decision:
     approval = call.approval
+    if call.contradicted:
+        return _flag("outcome-unknown", "an outcome arrived after a person had said that it shall run")
     if _expired(call, here):
         return _flag("approval-mismatch", "the approval expired")
     if approval is not None and approval.arguments_digest != call.arguments_digest:

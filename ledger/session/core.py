@@ -107,7 +107,7 @@ class Core:
         while True:
             rows = store.read(self.session_id, after=history.sequence, limit=PAGE)
             for row in rows:
-                event = read_event(row.record)
+                event = read_event(row.record, row)
                 history.load(event)
                 history.sequence = row.sequence  # also where the row itself cannot be read
             if len(rows) < PAGE:
