@@ -63,7 +63,7 @@ def to_text(value: Json) -> str:
         text = write_plain(value)
         if type(value) not in SCALARS:
             _require_exact(value)
-    except (ValueError, TypeError, RecursionError, NotPlainError):
+    except Exception:  # noqa: BLE001 - the encoder's own, NotPlainError, or whatever a metaclass raised
         digits = digits_allowed(TRUSTED)
         raise fault_of(value, Rules(max_depth=sys.maxsize, digits=digits, surrogates=True, tuples=True)) from None
     return text

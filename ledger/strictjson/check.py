@@ -6,7 +6,7 @@ from ledger.errors import JsonRejected
 from ledger.strictjson import scan
 from ledger.strictjson.canonical import write_plain
 from ledger.strictjson.limits import ARGUMENTS, Json, Limits, digits_allowed
-from ledger.strictjson.plain import Copier, NotPlainError, Rules, TooLargeError, fault_of
+from ledger.strictjson.plain import Copier, Rules, TooLargeError, fault_of
 
 
 def check(value: object, limits: Limits = ARGUMENTS) -> Json:
@@ -28,7 +28,7 @@ def check(value: object, limits: Limits = ARGUMENTS) -> Json:
         raise JsonRejected(
             "too_large", f"The value has more than {limits.max_bytes} bytes. Send less at a time.", pointer=""
         ) from None
-    except (NotPlainError, ValueError, RecursionError):
+    except Exception:  # noqa: BLE001 - not plain; or a metaclass ran code of its own
         raise fault_of(value, Rules(limits.max_depth, digits_allowed(limits))) from None
     if size > limits.max_bytes:
         message = f"The value has {size} bytes; {limits.max_bytes} are allowed. Send less at a time."

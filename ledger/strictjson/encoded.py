@@ -47,10 +47,11 @@ How a value that is not JSON stands in the data.
 
 Given back by `decode_result`:
 bytes, bytearray  base64 (RFC 4648, padded) · float  "NaN", "Infinity", "-Infinity" · int  an integer with more digits
-than allowed, hexadecimal · datetime, date, time  ISO 8601, a named zone appended as in RFC 9557 (`[Europe/Berlin]`)
-· timedelta  ISO 8601, days and seconds · decimal  its text · uuid  its text · path  its text · tuple  an array ·
-set, frozenset  an array sorted by the elements' canonical bytes · pairs  an object with keys that are no text: an array
-of [key, value] · json  a part nested deeper than allowed: its JSON as text
+than allowed, hexadecimal · datetime, date, time  ISO 8601, a named zone appended as in RFC 9557 (`[Europe/Berlin]`),
+and `[_fold=1]` to the second of two equal hours (the name of a fixed offset is not kept) · timedelta  ISO 8601, days
+and seconds · decimal, uuid, path  its text · tuple  an array · set, frozenset  an array sorted by the elements'
+canonical bytes · pairs  an object with keys that are no text: an array of [key, value] · json  a part nested deeper
+than allowed: its JSON as text
 
 Data kept, class not (the type is named):
 enum  its value · text, number, mapping, sequence  a subclass or look-alike as the plain type · keys  an object whose

@@ -5,7 +5,7 @@ from __future__ import annotations
 import binascii
 import re
 from collections.abc import Callable
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta, tzinfo
 from decimal import Decimal
 from math import isnan
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
@@ -16,6 +16,7 @@ from ledger.strictjson.canonical import loads
 from ledger.strictjson.encoded import Kind
 from ledger.strictjson.limits import Json
 
+_FOLD: Final = "[_fold=1]"
 _TIMEDELTA: Final = re.compile(r"P(-?\d+)DT(\d+)\.(\d{6})S")
 
 
@@ -37,37 +38,36 @@ def write_float(value: float) -> str:
 
 
 def write_moment(value: datetime | time) -> str:
-    """Return ISO 8601; a named zone is appended as in RFC 9557, the offset before it tells the two 2 o'clocks apart."""
-    text = value.isoformat()
+    """Return ISO 8601, with a named zone and the second of two equal hours appended in the way of RFC 9557."""
     zone = getattr(value.tzinfo, "key", None)  # of zoneinfo.ZoneInfo; None where it was read from a file
-    return f"{text}[{zone}]" if isinstance(zone, str) else text
+    return value.isoformat() + (f"[{zone}]" if isinstance(zone, str) else "") + (_FOLD if value.fold else "")
 
 
 def read_datetime(text: str) -> datetime:
     """Return the moment; where this machine does not know the zone, or sees another offset, with the offset only."""
-    iso, _, zone = text.partition("[")
-    moment = datetime.fromisoformat(iso)
-    for fold in (0, 1) if zone else ():
-        local = moment.replace(tzinfo=_zone(zone), fold=fold)
-        if local.utcoffset() == moment.utcoffset():
-            return local
-    return moment
+    iso, fold, zone = _parts(text)
+    moment = datetime.fromisoformat(iso).replace(fold=fold)
+    local = moment.replace(tzinfo=zone) if zone else moment
+    return local if local.utcoffset() == moment.utcoffset() else moment
 
 
 def read_time(text: str) -> time:
     """Return the time of day, in its zone if this machine knows it."""
-    iso, _, zone = text.partition("[")
-    value = time.fromisoformat(iso)
-    return value.replace(tzinfo=_zone(zone)) if zone else value
+    iso, fold, zone = _parts(text)
+    value = time.fromisoformat(iso).replace(fold=fold)
+    return value.replace(tzinfo=zone) if zone else value
 
 
-def _zone(name: str) -> Any:
+def _parts(text: str) -> tuple[str, int, tzinfo | None]:
+    """Return ISO 8601, the fold, and the zone if one is named and known here."""
     from zoneinfo import ZoneInfo
 
+    iso, _, name = text.removesuffix(_FOLD).partition("[")
     try:
-        return ZoneInfo(name.removesuffix("]"))
+        zone = ZoneInfo(name.removesuffix("]")) if name else None
     except (ValueError, OSError, LookupError):  # a name from another machine
-        return None
+        zone = None
+    return iso, int(text.endswith(_FOLD)), zone
 
 
 def write_timedelta(value: timedelta) -> str:

@@ -114,7 +114,7 @@ def find_fault(value: Json, rules: Rules, path: tuple[str | int, ...] = ()) -> J
         long = first_too_long(rules.digits)
         text = f"the integer has more than {rules.digits} digits. Use a string."
         return None if -long < value < long else at_path("number_too_long", text, path)
-    if kind in SCALARS:
+    if value is None or kind is bool:
         return None
     if kind is dict or kind is list or (kind is tuple and rules.tuples):
         return _find_inside(value, rules, path)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from itertools import accumulate
 from typing import Final
 
@@ -74,26 +73,23 @@ def bare_at(text: str, token: str) -> int:
 
 def first_repeated_key(text: str) -> tuple[str, int]:
     """Return the first key that an object has twice, and the offset of its second place. There must be one."""
-    return next(_repeated_keys(text))
-
-
-def _repeated_keys(text: str) -> Iterator[tuple[str, int]]:
     open_keys: list[set[str]] = []
-    string = ""
-    start = 0
-    for found in _TOKENS.finditer(text):
+    string, start = "", 0
+    pieces = _TOKENS.finditer(text)
+    while True:
+        found = next(pieces)
         piece = found[0]
         if piece[0] == '"':
             string, start = piece, found.start()
-        elif piece == ":":
-            key = json.loads(string)
-            if key in open_keys[-1]:
-                yield key, start
-            open_keys[-1].add(key)
         elif piece in "[{":
             open_keys.append(set())
         elif piece in "]}":
             open_keys.pop()
+        elif piece == ":":
+            key = json.loads(string)
+            if key in open_keys[-1]:
+                return key, start
+            open_keys[-1].add(key)
 
 
 def lone_surrogate_at(text: str) -> int | None:

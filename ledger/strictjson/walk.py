@@ -68,10 +68,10 @@ class Walk:
         It raises nothing, whatever the value's own code raises (but KeyboardInterrupt and SystemExit pass).
         """
         self.room -= 2
-        if type(value) in SCALARS:
-            return self._scalar(value, at)
         before = len(self.encodings)
         try:
+            if type(value) in SCALARS:
+                return self._scalar(value, at)
             return self._marked(value, at, depth)
         except Exception as error:  # noqa: BLE001 - code of the value's class ran: it may raise anything
             del self.encodings[before:]
