@@ -26,7 +26,7 @@ from ledger.session.publishing import Publisher
 from ledger.session.resuming import Recovered
 from ledger.session.reviewing import Verdicts
 from ledger.session.wiring import Wiring
-from ledger.store.port import Reader
+from ledger.store.port import Reader, Store
 from ledger.store.urls import open_store
 from ledger.version import VERSION
 
@@ -216,6 +216,15 @@ class Ledger:
         """Add a note to a call, in any state."""
         core, found = reviewing.find(self._wiring, call)
         return drive(reviewing.noting(core, found.call_id, text, _reviewer(by, about), corrects=corrects))
+
+    def wrap_store(self, wrap: Callable[[Store], Any]) -> Any:
+        """
+        Put something between the ledger and its store, and return it: for crash points, counters and the like.
+
+        What `wrap` returns must keep the store's port; done before the first session is opened.
+        """
+        wrapped = self._wiring.store = wrap(self._wiring.store)
+        return wrapped
 
     # -- reading
 
