@@ -57,10 +57,15 @@ MOVE_HEAD: Final = (
     "UPDATE session_head SET sequence = ?, digest = ?, owner = ?, token = ?, expires_at = ?"
     " WHERE session_id = ? AND sequence = ?"
 )
-NEW_CALL: Final = f"INSERT INTO call (position, {_CALL_LIST}) VALUES (?{', ?' * len(CALL_COLUMNS)})"  # noqa: S608 - our own names
 IDENTITY: Final = 6
 """The first columns of a call say which one it is (id, session, place, tool); no event changes them."""
-MOVE_CALL: Final = f"UPDATE call SET {', '.join(f'{name} = ?' for name in CALL_COLUMNS[IDENTITY:])} WHERE call_id = ?"  # noqa: S608
+
+_REST: Final = CALL_COLUMNS[IDENTITY:]
+NEW_CALL: Final = (
+    f"INSERT INTO call (position, {_CALL_LIST}) VALUES (?{', ?' * len(CALL_COLUMNS)})"  # noqa: S608 - our own names
+    f" ON CONFLICT (call_id) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in _REST)}"
+)
+MOVE_CALL: Final = f"UPDATE call SET {', '.join(f'{name} = ?' for name in _REST)} WHERE call_id = ?"  # noqa: S608
 FIRST_OF_CALL: Final = "SELECT ifnull(min(position), 0) FROM event WHERE call_id = ?"
 KEY_HOLDER: Final = "SELECT call_id FROM call WHERE tenant = ? AND idempotency_key = ?"
 FREE_KEY: Final = "UPDATE call SET idempotency_key = NULL WHERE call_id = ?"
