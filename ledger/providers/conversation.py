@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import takewhile
 
 from ledger.calls import TERMINAL, Call
 from ledger.history import Entry, History, Said, Settled, Turn
@@ -64,17 +65,16 @@ class Teller:
     def tell(self, history: History, entries: Iterable[Entry]) -> Iterator[JsonObject]:
         """Yield the messages of the next entries of this history."""
         for entry in entries:
-            match entry:
-                case Said():
-                    yield from self._host.push(entry.body)
-                case Settled():
-                    yield from self._host.flush()
-                    yield note_message(entry, self._wire, self._limit)
-                case Turn():
-                    yield from self._host.flush()
-                    answered = self._answered(history, entry)
-                    yield from self._wire.assistant(entry.body, answered)
-                    yield from self._wire.results(answered)
+            if isinstance(entry, Said):
+                yield from self._host.push(entry.body)
+                continue
+            yield from self._host.flush()
+            if isinstance(entry, Settled):
+                yield note_message(entry, self._wire, self._limit)
+            else:
+                answered = self._answered(history, entry)
+                yield from self._wire.assistant(entry.body, answered)
+                yield from self._wire.results(answered)
 
     def end(self) -> list[JsonObject]:
         """Return what is still owed at the end."""
@@ -82,9 +82,7 @@ class Teller:
 
     def pass_over(self, history: History, until: Turn) -> None:
         """Take in the ids of all that stands before this turn, without telling it."""
-        for entry in history.entries:
-            if entry is until:
-                return
+        for entry in takewhile(lambda entry: entry is not until, history.entries):
             if isinstance(entry, Said):
                 self._host.note(entry.body)
             elif isinstance(entry, Turn):

@@ -72,7 +72,3 @@ class Ids:
             return self._rule.derived(call_id)
         self._seen.add(given)
         return given
-
-    def note(self, given: str) -> None:
-        """Take an id as used."""
-        self._seen.add(given)

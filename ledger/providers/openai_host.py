@@ -14,7 +14,8 @@ from ledger.providers.names import Ids, wire_name
 from ledger.providers.plain import plain, text_of
 from ledger.strictjson import JsonObject, canonical, decode, export_safe, export_text
 
-_ROLES: Final = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
+_ROLES: Final = frozenset({"system", "developer", "user", "assistant"})
+_INSTEAD_OF_TEXT: Final = frozenset({"audio", "function_call", "refusal"})
 _ORPHAN: Final = "[Result of a call that is not in this conversation]"
 
 
@@ -45,6 +46,8 @@ class OpenAIHost:
         if body.provider != openai_parse.NAME or not isinstance(body.message, dict):
             return [*self.flush(), _foreign(body)]
         message: JsonObject = {"role": body.role} | export_safe(plain(body.message), nul=True)
+        if message["role"] != "assistant" and not isinstance(message.get("content"), str | list):
+            message["content"] = _text(message.get("content"))
         if message["role"] == "tool":
             return self._answer(message)
         before = self.flush()
@@ -67,18 +70,19 @@ class OpenAIHost:
             call |= {"id": here, "type": "function", "function": _function(call)}
         if calls:
             message["tool_calls"] = calls
-        else:
-            message.pop("tool_calls", None)
+            return
+        message.pop("tool_calls", None)
+        if message.get("content") is None and not message.keys() & _INSTEAD_OF_TEXT:
+            message["content"] = ""
 
     def _answer(self, message: JsonObject) -> list[JsonObject]:
         """Put a result beside its call; one without a call becomes a text of the user."""
         given = _id(message, "tool_call_id") or ""
         for each in self._waiting:
             if each.given == given and each.answer is None:
-                each.answer = {"content": ""} | message | {"tool_call_id": each.here}
+                each.answer = message | {"tool_call_id": each.here}
                 return self.flush() if all(other.answer for other in self._waiting) else []
-        text = text_of(message.get("content")) or ""
-        return [*self.flush(), {"role": "user", "content": f"{_ORPHAN} {text}"}]
+        return [*self.flush(), {"role": "user", "content": f"{_ORPHAN} {_text(message['content'])}"}]
 
 
 def tool_message(call_id: str, text: str) -> JsonObject:
@@ -110,8 +114,12 @@ def _foreign(body: MessageRecorded) -> JsonObject:
     """Return another provider's message as its role and text."""
     message = body.message
     content = message.get("content") if isinstance(message, dict) else message
+    role = body.role if body.role in _ROLES else "user"
+    return {"role": role, "content": export_text(_text(content), nul=True)}
+
+
+def _text(content: Any) -> str:
     text = text_of(content)
-    if text is None:
-        text = "" if content is None else canonical(plain(content)).decode()
-    role = body.role if body.role in _ROLES - {"tool", "function"} else "user"
-    return {"role": role, "content": export_text(text, nul=True)}
+    if text is not None:
+        return text
+    return "" if content is None else canonical(plain(content)).decode()
