@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from ledger.errors import IdempotencyConflict, LeaseLost, SessionOwned, StoreUna
 from ledger.events import CallNoted, MessageRecorded, SessionOpened, ToolVersionPublished
 from ledger.events.wire import chain
 from ledger.store.port import Append, CallFilter, EventFilter, Store, Take
-from ledger.testing.contract.building import HandClock, StoreCase, Story, add, everything, ids, note
+from ledger.testing.contract.building import StoreCase, Story, add, everything, ids, note
 
 MANY = 173
 """More events than one statement of any back end takes."""
@@ -221,12 +222,12 @@ class AppendContract(StoreCase):
             store.append(Append(session_id="_catalog", drafts=(draft,)))
         assert ids(everything(store, "_catalog")) == ["a", "b"]
 
-    def test_a_closed_store_is_unavailable(self, store: Store, time: HandClock) -> None:
+    def test_a_closed_store_is_unavailable(self, store: Store) -> None:
         """After `close` everything is refused, and closing again is fine."""
         add(store, "s1", "a")
         store.close()
         store.close()
-        refused = [
+        refused: list[Callable[[], object]] = [
             lambda: add(store, "s1", "b"),
             lambda: store.renew("s1", token=1, seconds=1),
             lambda: store.release("s1", token=1),

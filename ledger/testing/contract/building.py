@@ -11,7 +11,18 @@ from typing import Any
 import pytest
 
 from ledger.calls import Call, CallRow, call_row, evolve
-from ledger.events import Body, CallProposed, CallStarted, CallSucceeded, CallValidated, Draft, Event, encode
+from ledger.events import (
+    Body,
+    CallAuthorized,
+    CallProposed,
+    CallStarted,
+    CallSucceeded,
+    CallValidated,
+    Draft,
+    Event,
+    MessageRecorded,
+    encode,
+)
 from ledger.ids import Clock, iso
 from ledger.store.port import Append, Appended, Store, StoredEvent
 
@@ -86,8 +97,6 @@ class Story:
 
     def run(self, call_id: str, result: Any = "sent") -> tuple[Draft, ...]:
         """Return what follows a proposal where all goes well."""
-        from ledger.events import CallAuthorized
-
         return (
             self.of_call(call_id, CallValidated(gates=("schema",), validator="none", arguments_digest=DIGEST)),
             self.of_call(call_id, CallAuthorized(by="policy", arguments_digest=DIGEST)),
@@ -98,8 +107,6 @@ class Story:
 
 def note(text: str) -> Body:
     """Return a small body that says a text."""
-    from ledger.events import MessageRecorded
-
     return MessageRecorded(role="user", provider="test", message={"text": text})
 
 

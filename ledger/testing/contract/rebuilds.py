@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ledger.calls import CallRow
-from ledger.store.port import Append, EventFilter, Store
+from ledger.events import CallNoted
+from ledger.store.port import Append, CallFilter, EventFilter, Store
 from ledger.testing.contract.building import StoreCase, Story
 
 
@@ -23,8 +24,6 @@ def falsify(store: Store, *rows: CallRow) -> None:
     """Write rows that no events lead to."""
     head = store.head("s1")
     told = Story("s1", told=head.sequence if head else 0)
-    from ledger.events import CallNoted
-
     store.append(Append(session_id="s1", drafts=(told.event(CallNoted(by="me", text="x")),), calls=rows))
 
 
@@ -56,8 +55,6 @@ class RebuildContract(StoreCase):
         first = store.rebuild(iter(good), write=True)
         assert [call_id for call_id, _, _ in first] == ["c2", "zz"]
         assert list(store.rebuild(iter(good), write=True)) == []
-        from ledger.store.port import CallFilter
-
         assert [placed.row for placed in store.calls(CallFilter(), limit=10)] == list(good)
         assert store.call("zz") is None
 
