@@ -17,6 +17,7 @@ from ledger.errors import CatalogFault
 from ledger.strictjson import Json, to_pointer
 
 MAX_DEPTH: Final = 64
+MAX_POINTER: Final = 500
 MAX_ALTERNATIVES: Final = 10
 """So deep unions inside unions are explained; below that the message is general."""
 
@@ -111,7 +112,11 @@ def compile_schema(
 def _placed(path: tuple[str | int, ...], keyword: str, message: str) -> tuple[Any, Violation]:
     """Return a key that sorts indexes as numbers, and the violation."""
     order = tuple((isinstance(step, str), 0 if isinstance(step, str) else step, str(step)) for step in path)
-    return order, Violation(to_pointer(path), keyword, message)
+    pointer = to_pointer(path)
+    while len(pointer) > MAX_POINTER:  # a name that a model made up may be as long as all its arguments
+        path = path[:-1]
+        pointer = to_pointer(path)
+    return order, Violation(pointer, keyword, message)
 
 
 def _wrong_type(error: Any) -> bool:

@@ -34,7 +34,9 @@ def test_a_pattern_outside_the_subset_is_refused_with_a_hint(case: dict[str, Any
     assert refused.value.hint.endswith(".")
 
 
-ATOMS = st.sampled_from(["a", "b", "[ab]", "[^a]", ".", r"\d", r"\w", r"\W", "a{2}", "b{1,3}", "a*", "[ab]+", "b?", "^", "$", r"\b"])
+ATOMS = st.sampled_from(
+    ["a", "b", "[ab]", "[^a]", ".", r"\d", r"\w", r"\W", "a{2}", "b{1,3}", "a*", "[ab]+", "b?", "^", "$", r"\b"]
+)
 SIMPLE = st.recursive(
     ATOMS,
     lambda inner: st.one_of(

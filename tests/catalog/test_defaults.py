@@ -1,0 +1,41 @@
+"""Defaults are filled in on a copy, in nested objects too, and nowhere else."""
+
+from typing import Any
+
+import pytest
+
+from ledger.catalog import with_defaults
+
+
+@pytest.mark.parametrize(
+    ("schema", "arguments", "filled"),
+    [
+        ({"properties": {"a": {"default": 1}, "b": {}, "c": True}}, {}, {"a": 1}),
+        ({"properties": {"a": {"default": 1}}}, {"a": None}, {"a": None}),
+        ({"properties": {"a": {"default": {}, "properties": {"b": {"default": 2}}}}}, {}, {"a": {"b": 2}}),
+        ({"properties": {"a": {"properties": {"b": {"default": 2}}}}}, {}, {}),
+        ({"properties": {"a": {"properties": {"b": {"default": 2}}}}}, {"a": {}}, {"a": {"b": 2}}),
+        ({"properties": {"a": {"properties": {"b": {"default": 2}}}}}, {"a": 5}, {"a": 5}),
+        ({"properties": {"a": {"items": {"properties": {"b": {"default": 2}}}}}}, {"a": [{}, 1]}, {"a": [{"b": 2}, 1]}),
+        ({"properties": {"a": {"type": "array"}}}, {"a": [{}]}, {"a": [{}]}),
+        (
+            {"$ref": "#/$defs/x", "$defs": {"x": {"properties": {"a": {"$ref": "#/$defs/x"}, "b": {"default": 1}}}}},
+            {"a": {}},
+            {"a": {"b": 1}, "b": 1},
+        ),
+        ({"anyOf": [{"properties": {"a": {"default": 1}}}]}, {}, {}),
+    ],
+)
+def test_absent_fields_get_their_default(schema: Any, arguments: Any, filled: Any) -> None:
+    """Absent is filled, null is kept; references are followed, unions are not."""
+    assert with_defaults(schema, arguments) == filled
+
+
+def test_nothing_is_shared() -> None:
+    """Neither the arguments nor the schema's default change with what runs."""
+    schema: Any = {"properties": {"a": {"default": []}}}
+    arguments: Any = {"b": []}
+    filled = with_defaults(schema, arguments)
+    filled["a"].append(1)
+    filled["b"].append(1)
+    assert schema["properties"]["a"]["default"] == arguments["b"] == []
