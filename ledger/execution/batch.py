@@ -29,7 +29,7 @@ def conflict(one: Member, other: Member) -> bool:
         return False
     if one.keys is None or other.keys is None:
         return True
-    if not one.keys and one.side_effecting or not other.keys and other.side_effecting:
+    if (not one.keys and one.side_effecting) or (not other.keys and other.side_effecting):
         return True  # a side effect on nothing named may touch anything
     return not one.keys.isdisjoint(other.keys)
 

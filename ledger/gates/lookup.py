@@ -1,4 +1,4 @@
-"""The lookup gate: is there such a tool, may the model use it now, and is the turn whole?"""
+"""The lookup gate asks: is there such a tool, may the model use it now, is the turn whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The schema gate: do the arguments fit the tool's schema?"""
+"""The schema gate: the arguments have to fit the tool's schema."""
 
 from __future__ import annotations
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from functools import partial
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
 from ledger.calls import TERMINAL, Call, CallRow, State, call_row, evolve
-from ledger.errors import IllegalTransition, ReadOnlySession, SessionClosed, SessionOwned, UsageError, WrongSequence
+from ledger.errors import IllegalTransition, ReadOnlySession, SessionClosed, SessionOwned, WrongSequence
 from ledger.events import (
     Body,
     CallDenied,
@@ -117,11 +117,6 @@ class Core:
             self.notified = history.sequence
             self.loaded = True
         if history.opened is not None:
-            if self.tenant is not None and self.tenant != history.tenant:
-                raise UsageError(
-                    f"session {self.session_id!r} belongs to another tenant than {self.tenant!r}",
-                    hint="Open it with its own tenant, or under another session id.",
-                )
             self.tenant = history.tenant
 
     # -- writing
@@ -305,8 +300,6 @@ class Core:
                 raise SessionOwned(self.session_id, owner="another thread of this process", until="it is done")
             yield from ended_runs(_POLL_SECONDS)
         self.patience = until
-        if not self.loaded:
-            yield from self.refresh()
 
     def leave(self) -> None:
         """End to work on the session."""

@@ -12,8 +12,8 @@ from ledger.execution.drive import adrive, drive
 from ledger.execution.paging import READ_RESULT
 from ledger.execution.requests import Steps
 from ledger.history import History
-from ledger.providers.port import ProposedCall
 from ledger.providers.formats import get_format
+from ledger.providers.port import ProposedCall
 from ledger.session.intake import OnRejection, Terms
 from ledger.session.loop import Loop
 from ledger.session.results import CallResult, Results

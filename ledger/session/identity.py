@@ -30,7 +30,12 @@ class Shape:
 
 
 def find_turn(
-    history: History, shapes: Sequence[Shape], *, text: str | None, response_id: str | None, given: int | None,
+    history: History,
+    shapes: Sequence[Shape],
+    *,
+    text: str | None,
+    response_id: str | None,
+    given: int | None,
     delivered: int,
 ) -> Turn | None:
     """

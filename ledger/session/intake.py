@@ -73,7 +73,9 @@ def proposals(core: Core, reply: Reply, terms: Terms, number: int) -> tuple[list
 
 
 def _turn_body(core: Core, reply: Reply, terms: Terms) -> TurnRecorded:
-    kept = core.opening.transcript == "full" if core.history.opened is None else core.history.opened.transcript == "full"
+    kept = (
+        core.opening.transcript == "full" if core.history.opened is None else core.history.opened.transcript == "full"
+    )
     versions = [core.wiring.registry.version(name) for name in sorted(terms.offered or ())]
     offered = tuple(
         {"tool": v.tool, "version": v.version, "descriptionDigest": v.description_digest} for v in versions if v
@@ -175,9 +177,7 @@ def _settled_early(core: Core, works: Sequence[Work]) -> list[Item]:
             original = duplicate_of(core, work)
             if original is not None:
                 evidence = {"tool": original.tool, "turn": original.turn, "state": original.state}
-                work.bodies.append(
-                    CallFlagged(reason="duplicate", duplicate_of=original.call_id, evidence=evidence)
-                )
+                work.bodies.append(CallFlagged(reason="duplicate", duplicate_of=original.call_id, evidence=evidence))
         if work.refusal is not None:
             work.bodies.append(work.refusal)
         items += work.items()
@@ -196,10 +196,10 @@ def duplicate_of(core: Core, work: Work) -> Call | None:
     history = core.history
     untold = [entry.call for entry in history.settled if entry.sequence > core.told_until]
     for call in (*history.open_calls(), *untold):
-        if call.tool == work.stub.tool and call.turn < work.stub.turn and call.side_effecting:
-            if _same_arguments(call, work):
-                original = call.flag.duplicate_of if call.flag and call.reason == "duplicate" else None
-                return history.calls.get(original or "", call)
+        earlier = call.tool == work.stub.tool and call.turn < work.stub.turn and call.side_effecting
+        if earlier and _same_arguments(call, work):
+            original = call.flag.duplicate_of if call.flag and call.reason == "duplicate" else None
+            return history.calls.get(original or "", call)
     return None
 
 
@@ -243,5 +243,8 @@ def rebuilt(core: Core, call: Call, tool: Tool | None) -> Work:
     work.digest = digest(work.to_run)
     if call.call_id in core.secrets:
         work.to_run = core.secrets[call.call_id]
-        work.recorded, work.secrets = call.arguments, sensitive(work.version.schema if work.version else {}, work.to_run)[1]
+        work.recorded, work.secrets = (
+            call.arguments,
+            sensitive(work.version.schema if work.version else {}, work.to_run)[1],
+        )
     return work

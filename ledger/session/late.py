@@ -28,6 +28,7 @@ class LateOutcome:
         self._rules = rules
 
     def __call__(self, ended: Ended) -> None:
+        """Record the end, if it says anything."""
         if isinstance(ended.raised, asyncio.CancelledError):
             return  # the task was stopped: that is no outcome
         try:
@@ -48,8 +49,10 @@ class LateOutcome:
 
 def record_late(core: Core, call: Call, work: Work, end: CallSucceeded | CallFailed) -> Steps[None]:
     """
-    Record an outcome without the lease: it settles a needs-review only where no other owner claimed the session since
-    the call's start; else it is evidence for the reviewer (https://github.com/aegra/aegra/issues/502).
+    Record an outcome without the lease.
+
+    It settles a needs-review only where no other owner claimed the session since the call's start; else it is evidence
+    for the reviewer (https://github.com/aegra/aegra/issues/502).
     """
     token = call.token
     body = Settler(core, work, None).finished(end)

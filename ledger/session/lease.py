@@ -12,6 +12,9 @@ from pathlib import Path
 from ledger.errors import LedgerError
 from ledger.store.port import Store
 
+_START = 19
+"""Place of starttime behind the command's name in /proc/PID/stat (proc(5): field 22)."""
+
 
 class Owner:
     """
@@ -63,7 +66,7 @@ def _read(path: str) -> str:
 
 def _namespace() -> str:
     try:
-        return os.readlink("/proc/self/ns/pid")
+        return str(Path("/proc/self/ns/pid").readlink())
     except OSError:
         return ""
 
@@ -71,7 +74,7 @@ def _namespace() -> str:
 def _start_of(pid: int) -> str:
     """Return the process's start time in clock ticks since boot, '' where the system does not tell."""
     fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
-    return fields[19] if len(fields) > 19 and fields[0] != "Z" else ""
+    return fields[_START] if len(fields) > _START and fields[0] != "Z" else ""
 
 
 class Heartbeat:

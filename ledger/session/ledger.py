@@ -21,7 +21,7 @@ from ledger.review import Answer
 from ledger.session import reviewing
 from ledger.session.core import Core
 from ledger.session.handle import Session
-from ledger.session.loop import Loop
+from ledger.session.loop import Loop, named
 from ledger.session.publishing import Publisher
 from ledger.session.resuming import Recovered
 from ledger.session.reviewing import Verdicts
@@ -160,9 +160,10 @@ class Ledger:
                 ledger_version=self._wiring.version,
                 **about,
             )
-            core = Core(self._wiring, History(key), opening, principal=_named(principal), tenant=tenant)
+            core = Core(self._wiring, History(key), opening)
             self._cores[key] = core
-        return Session(Loop(core, principal=principal, wait_seconds=wait))
+        named(principal)  # a wrong one is told here, not at the first turn
+        return Session(Loop(core, principal=principal, tenant=tenant, wait_seconds=wait))
 
     def asession(self, session_id: str | None = None, **about: Any) -> Session:
         """Open a session for `async with`; the same handle has the async methods."""
@@ -184,7 +185,7 @@ class Ledger:
     # -- verdicts
 
     def approve(self, call: str, *, by: str | None = None, digest: str | None = None, **about: Any) -> Verdicts:
-        """Approve a call that waits for it; `digest` is the arguments' digest that was seen. Raises `VerdictRefused`."""
+        """Approve a waiting call; `digest` is the arguments' digest that was seen. Raises `VerdictRefused`."""
         core, found = reviewing.find(self._wiring, call)
         who = _reviewer(by, about)
         return drive(reviewing.approving(core, found.call_id, who, expected=digest))
@@ -212,7 +213,9 @@ class Ledger:
             raise UsageError("no verdict is given", hint="happened, did-not-happen, run or abandon.")
         return drive(reviewing.resolving(core, found.call_id, answer, who))
 
-    def note(self, call: str, text: str, *, by: str | None = None, corrects: str | None = None, **about: Any) -> Verdicts:
+    def note(
+        self, call: str, text: str, *, by: str | None = None, corrects: str | None = None, **about: Any
+    ) -> Verdicts:
         """Add a note to a call, in any state."""
         core, found = reviewing.find(self._wiring, call)
         return drive(reviewing.noting(core, found.call_id, text, _reviewer(by, about), corrects=corrects))
@@ -244,19 +247,19 @@ class Ledger:
 
     def calls(self, **filters: Any) -> Iterator[Mapping[str, Any]]:
         """Yield calls as plain rows (wire names); filters as in `CallFilter`."""
-        from ledger.audit.queries import call_rows  # noqa: PLC0415 - the read side is loaded when it is asked for
+        from ledger.audit.queries import call_rows
 
         return call_rows(self._wiring.store, **filters)
 
     def events(self, **filters: Any) -> Iterator[Mapping[str, Any]]:
         """Yield events as plain rows (wire names), by position; filters as in `EventFilter`."""
-        from ledger.audit.queries import event_rows  # noqa: PLC0415 - the read side is loaded when it is asked for
+        from ledger.audit.queries import event_rows
 
         return event_rows(self._wiring.store, **filters)
 
     def reviews(self, **filters: Any) -> Iterator[Mapping[str, Any]]:
         """Yield what waits for a person, oldest first; `kind` = approval, doubt or change."""
-        from ledger.audit.queries import review_rows  # noqa: PLC0415 - the read side is loaded when it is asked for
+        from ledger.audit.queries import review_rows
 
         return review_rows(self._wiring.store, **filters)
 
@@ -295,15 +298,6 @@ def _checked(session_id: str) -> str:
     if session_id.startswith("_") or not session_id.isprintable():
         raise UsageError(f"session id {session_id!r}: none begins with _ or holds unprintable characters")
     return session_id
-
-
-def _named(principal: Any) -> str | None:
-    if principal is None or isinstance(principal, str):
-        return principal
-    found = principal.get("id") if isinstance(principal, Mapping) else getattr(principal, "id", None)
-    if not isinstance(found, str | int):
-        raise UsageError("principal= is a text, or an object with an id", hint='For example {"id": "u-17"}.')
-    return str(found)
 
 
 def _reviewer(by: str | None, about: dict[str, Any]) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
@@ -14,10 +15,10 @@ from ledger.execution.requests import Steps, ended_runs, user_code
 from ledger.gates import decode
 from ledger.history import Settled
 from ledger.providers.conversation import conversation, note_message, turn_messages
+from ledger.providers.formats import get_format
 from ledger.providers.names import original_name
 from ledger.providers.port import ProposedCall, Reply
 from ledger.providers.transcripts import complete
-from ledger.providers.formats import get_format
 from ledger.session.core import Core, Item
 from ledger.session.identity import Shape, find_turn
 from ledger.session.intake import Terms, take_in
@@ -46,6 +47,7 @@ class Loop:
 
     core: Core
     principal: Any = None
+    tenant: str | None = None
     wait_seconds: float = 0.0
     delivered: int = 0
     offered: frozenset[str] | None = None
@@ -55,17 +57,29 @@ class Loop:
         """Do the steps as the one that works on the session in this process; the lease never outlives them."""
         core = self.core
         yield from core.enter(self.wait_seconds)
-        core.actor = self.principal
         try:
+            if not core.loaded:
+                yield from core.refresh()
+            self._identify()
             return (yield from steps)
         except BaseException:
-            try:
+            with suppress(LedgerError):  # the first error is the one to tell; the lease expires by itself
                 yield from core.release()
-            except LedgerError:
-                pass  # the first error is the one to tell; the lease expires by itself
             raise
         finally:
             core.leave()
+
+    def _identify(self) -> None:
+        """Say who acts now: the principal and the tenant come from the host, and a session keeps its tenant."""
+        core = self.core
+        core.actor, core.principal = self.principal, named(self.principal)
+        if core.history.opened is None:
+            core.tenant = self.tenant
+        elif self.tenant is not None and self.tenant != core.tenant:
+            raise UsageError(
+                f"session {core.session_id!r} belongs to another tenant than {self.tenant!r}",
+                hint="Open it with its own tenant, or under another session id.",
+            )
 
     # -- recovery
 
@@ -94,7 +108,7 @@ class Loop:
             for listener in core.wiring.listeners:
                 try:
                     yield from user_code(listener, entry.call)
-                except Exception:  # noqa: BLE001 - a listener's fault must not stop the session; it is logged
+                except Exception:
                     core.wiring.log.exception("an on_resolved listener failed for call %s", entry.call.call_id)
 
     # -- the conversation
@@ -205,9 +219,7 @@ class Loop:
         self.offered = None
         return number
 
-    def call(
-        self, call: ProposedCall, terms: Terms, turn: int | None, take: Taking = take_in
-    ) -> Steps[CallResult]:
+    def call(self, call: ProposedCall, terms: Terms, turn: int | None, take: Taking = take_in) -> Steps[CallResult]:
         """Make one call of the host's own; an idempotency key used before gets the recorded call."""
         if not self.recovered:
             yield from self.recover()
@@ -269,6 +281,16 @@ class Loop:
         why: CloseReason = reason or ("final_answer" if history.final else "aborted")
         body = SessionClosed(reason=why, turns=len(history.turns), calls=len(history.calls), message=message)
         yield from self.core.commit([*ends, Item(body)], release=True)
+
+
+def named(principal: Any) -> str | None:
+    """Return a principal as events name it. Raises `UsageError` where it is neither a text nor has an id."""
+    if principal is None or isinstance(principal, str):
+        return principal
+    found = principal.get("id") if isinstance(principal, Mapping) else getattr(principal, "id", None)
+    if not isinstance(found, str | int):
+        raise UsageError("principal= is a text, or an object with an id", hint='For example {"id": "u-17"}.')
+    return str(found)
 
 
 def _message(format_name: str, message: JsonObject, key: str | None, *, start: bool) -> MessageRecorded:

@@ -123,7 +123,12 @@ def check_again(core: Core, work: Work) -> None:
 
 
 def _told(call: Call, decision: Decision) -> dict[str, object]:
-    told: dict[str, object] = {"callId": call.call_id, "tool": call.tool, "found": call.state, "action": decision.action}
+    told: dict[str, object] = {
+        "callId": call.call_id,
+        "tool": call.tool,
+        "found": call.state,
+        "action": decision.action,
+    }
     extra = {"flag": decision.flag, "code": decision.code}
     return told | {key: value for key, value in extra.items() if value} | {"reason": decision.why}
 

@@ -100,15 +100,11 @@ def resolving(core: Core, call_id: str, answer: Answer, who: Reviewer) -> Steps[
 
 def noting(core: Core, call_id: str, text: str, who: Reviewer, *, corrects: str | None) -> Steps[Verdicts]:
     """Record a note on a call, in any state."""
-    body = CallNoted(
-        by=who.by, text=text, evidence=who.evidence, corrects=corrects, os_user=who.os_user, host=who.host
-    )
+    body = CallNoted(by=who.by, text=text, evidence=who.evidence, corrects=corrects, os_user=who.os_user, host=who.host)
     return (yield from _record(core, call_id, body, who))
 
 
-def superseding(
-    core: Core, call_id: str, arguments: Any, answer: Answer | None, who: Reviewer
-) -> Steps[Verdicts]:
+def superseding(core: Core, call_id: str, arguments: Any, answer: Answer | None, who: Reviewer) -> Steps[Verdicts]:
     """
     Record a new call with a person's arguments in this one's place, authorized by that person.
 
@@ -137,7 +133,9 @@ def superseding(
         note=who.note,
         evidence=who.evidence,
     )
-    passed = CallValidated(gates=("lookup", "decode", "schema"), validator=_validator(work), arguments_digest=work.digest)
+    passed = CallValidated(
+        gates=("lookup", "decode", "schema"), validator=_validator(work), arguments_digest=work.digest
+    )
     items = [Item(body, old, actor=actor)]
     items += [Item(found, work.stub, actor=actor) for found in (_intent(work, old), passed, allowed)]
     refused = yield from core.commit(items, worker=False)

@@ -125,7 +125,7 @@ class Runner:
             token=self.core.token,
             resource_keys=None if work.keys is None else tuple(sorted(work.keys)),
             deadline=None if timeout is None else self.core.wiring.clock.after(timeout),
-            arguments=shown if shown != call.to_run and shown != work.recorded else None,
+            arguments=shown if shown not in (call.to_run, work.recorded) else None,
         )
         return Item(body, call, attempt=call.attempt + 1)
 
@@ -138,9 +138,7 @@ class Runner:
         timeout = version.contract.timeout_seconds
         keywords = tool.keywords(copy.deepcopy(work.to_run or {}), context)
         inline = alone and timeout is None and not inspect.iscoroutinefunction(tool.function)
-        run = Run(
-            call_id=work.call_id, function=tool.function, keywords=keywords, context=context, inline=inline
-        )
+        run = Run(call_id=work.call_id, function=tool.function, keywords=keywords, context=context, inline=inline)
         until = None if timeout is None else self.core.wiring.clock.monotonic() + timeout
         self.flying[work.call_id] = Flying(work, run, until)
         self.unlaunched.discard(work.call_id)

@@ -113,7 +113,7 @@ def context_of(core: Core, work: Work, attempt: int = 0, key: str | None = None)
         principal=core.actor,
         tenant=core.tenant,
         read_results=lambda: results_of(core),
-        read_call=lambda call_id: core.history.calls.get(call_id),
+        read_call=core.history.calls.get,
     )
 
 

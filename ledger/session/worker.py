@@ -15,8 +15,10 @@ PAGE = 200
 @dataclass(frozen=True, slots=True)
 class Report:
     """
-    What became of one session: decisions as `session.resumed` records them, calls that wait for a person, calls that
-    need code which this process lacks, or the error that kept it from being resumed.
+    What became of one session.
+
+    Decisions as `session.resumed` records them, calls that wait for a person, calls that need code which this process
+    lacks, or the error that kept it from being resumed.
     """
 
     session_id: str

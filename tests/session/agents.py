@@ -10,7 +10,9 @@ from ledger import Ledger
 from ledger.events import Event, read_event
 
 
-def asked(*calls: tuple[str, Any], text: str | None = None, ids: tuple[Any, ...] | None = None, **more: Any) -> dict[str, Any]:
+def asked(
+    *calls: tuple[str, Any], text: str | None = None, ids: tuple[Any, ...] | None = None, **more: Any
+) -> dict[str, Any]:
     """A model's message in OpenAI Chat form; arguments that are a text go out as they are."""
     message: dict[str, Any] = {"role": "assistant", "content": text}
     if calls:

@@ -70,13 +70,13 @@ def test_without_user_code_a_call_takes_two_commits(ledger: Ledger, monkeypatch:
     """Everything up to the start shares one commit, the outcome is the other; a policy adds one before it runs."""
     reader(ledger)
     batches: list[list[str]] = []
-    append = ledger._wiring.store.append  # noqa: SLF001 - counts the commits at the port
+    append = ledger._wiring.store.append
 
     def counted(request: Any) -> Any:
         batches.append([draft.type for draft in request.drafts])
         return append(request)
 
-    monkeypatch.setattr(ledger._wiring.store, "append", counted)  # noqa: SLF001 - the same port
+    monkeypatch.setattr(ledger._wiring.store, "append", counted)
     session = ledger.session("s")
     session.dispatch(asked(("look", {"number": 1})))
     assert [len(batch) for batch in batches] == [7, 1]
@@ -152,7 +152,9 @@ def test_siblings_of_a_refused_call(ledger: Ledger, rule: str) -> None:
     reply = asked(("look", {"number": 1}), ("nobody", {}), ("look", {"number": 2}))
     results = ledger.session("s").dispatch(reply, on_rejection=rule)
     states = [call.state for call in results.calls]
-    assert states == (["succeeded", "rejected", "succeeded"] if rule == "run_rest" else ["failed", "rejected", "failed"])
+    assert states == (
+        ["succeeded", "rejected", "succeeded"] if rule == "run_rest" else ["failed", "rejected", "failed"]
+    )
     assert sorted(seen) == ([1, 2] if rule == "run_rest" else [])
     if rule == "run_none":
         assert results.calls[0].call.not_started
@@ -193,7 +195,7 @@ def test_writes_on_the_same_resource_keep_their_order(ledger: Ledger) -> None:
     both = threading.Barrier(2)
 
     @ledger.tool("put", effect="write", resource_keys=("/path",))
-    def put(path: str, meet: bool) -> str:
+    def put(path: str, *, meet: bool) -> str:
         """Write a file."""
         with lock:
             inside.append(1)
@@ -285,7 +287,12 @@ def test_a_turn_that_was_not_delivered_is_the_same_turn(ledger: Ledger) -> None:
 
 @pytest.mark.parametrize(
     "reply",
-    [asked(("look", {"number": 1})), asked(("send", {"to": "b"})), asked(("send", {"to": "a"}), ("send", {"to": "a"})), asked(text="hi")],
+    [
+        asked(("look", {"number": 1})),
+        asked(("send", {"to": "b"})),
+        asked(("send", {"to": "a"}), ("send", {"to": "a"})),
+        asked(text="hi"),
+    ],
 )
 def test_other_content_at_a_recorded_turn_diverges(ledger: Ledger, reply: dict[str, Any]) -> None:
     """A recorded outcome never serves another call: tool, arguments and count have to be the same."""
@@ -343,13 +350,13 @@ def test_two_user_turns_killed_and_reopened_come_back(tmp_path: Path) -> None:
         session.add(question, key="q2")
         session.add(question, key="q2")
         messages.append(question)
-        assert not session.final
+        assert session.final is False
         messages += session.dispatch(asked(("look", {"number": 2}))).messages
     with opened(tmp_path) as second:
         reader(second)
         again = second.session("s")
         assert again.messages(start=start) == messages
-        with pytest.raises(StartDiffers, match="session.add"):
+        with pytest.raises(StartDiffers, match=r"session\.add"):
             again.messages(start=[{"role": "user", "content": "Something else."}])
         with pytest.raises(UsageError, match="another message was added"):
             again.add({"role": "user", "content": "Changed."}, key="q2")
@@ -383,7 +390,10 @@ def test_a_closed_session_takes_no_more_turns(ledger: Ledger) -> None:
     session.close()
     session.close()
     assert types(ledger, "s")[-1] == "session.closed"
-    for attempt in (lambda: session.dispatch(asked(text="more")), lambda: session.add({"role": "user", "content": "?"})):
+    for attempt in (
+        lambda: session.dispatch(asked(text="more")),
+        lambda: session.add({"role": "user", "content": "?"}),
+    ):
         with pytest.raises(SessionClosed, match="final_answer"):
             attempt()
 
