@@ -47,6 +47,8 @@ bench: .venv/.ready
 	$(PY) -m benchmarks
 
 docs: .venv/.ready
+	$(PY) -m ledger.calls.diagram
+	$(PY) -m ledger.events.schema
 	$(PY) -m ledger.cli.reference
 
 lock: .venv/.ready

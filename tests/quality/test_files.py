@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 
 import ledger
+from ledger.version import VERSION
 from tests.quality.tree import ROOT, text, tracked
 
 # Written in halves, so that this file does not contain what it looks for.
@@ -68,8 +69,7 @@ def test_the_lock_is_complete_and_portable() -> None:
 
 def test_the_changelog_knows_the_version() -> None:
     """The changelog has a section for unreleased work; once something was released, the project's version is in it."""
-    version = tomllib.loads(text(Path("pyproject.toml")))["project"]["version"]
     changelog = text(Path("CHANGELOG.md"))
     released = re.findall(r"^## \[(\d[^\]]*)\]", changelog, flags=re.MULTILINE)
     assert "## [Unreleased]" in changelog
-    assert not released or version in released
+    assert not released or VERSION in released

@@ -9,7 +9,7 @@ from tests.quality.tree import comments, functions, python_files, syntax, text, 
 
 # What each exemption must look like when it gives its reason.
 REASONED = {
-    "pragma:": re.compile(r"pragma: no (cover|branch) - \w+"),
+    "pragma:": re.compile(r"pragma: no (cover|branch) - \S+"),
     "noqa": re.compile(r"noqa: [A-Z]+[0-9]+(, ?[A-Z]+[0-9]+)* - \w+"),
     "type: ignore": re.compile(r"type: ignore\[[a-z, -]+\]  # \w+"),
     "fmt:": re.compile(r"fmt: (on|off|skip) - \w+"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.quality.tree import functions, python_files, syntax, text
 
-SWITCHED_OFF = re.compile(r"\bsleep\(|\bxfail\b|\bskipif\b|\bskip\(|mark\.skip\b|\bimportorskip\b|\bskipTest\b")
+SWITCHED_OFF = re.compile(r"\bsleep\((?!0\))|\bxfail\b|\bskipif\b|\bskip\(|mark\.skip\b|\bimportorskip\b|\bskipTest\b")
 
 
 def facts() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
@@ -43,7 +43,10 @@ def test_every_test_asserts() -> None:
 
 
 def test_no_test_is_switched_off_or_sleeps() -> None:
-    """No test is marked to be passed over or to fail, and none waits by sleeping, not even in a child's source."""
+    """No test is marked to be passed over or to fail, and none waits by sleeping, not even in a child's source.
+
+    `asyncio.sleep(0)` waits for nothing: it lets the other tasks run.
+    """
     found = [
         f"{path}:{number} {line.strip()}"
         for path in python_files("tests")
