@@ -25,6 +25,7 @@ Every exception the ledger raises to its host; each says in words what to do nex
         ├── StoreUnavailable    it could not be written or read; nothing was acknowledged
         ├── StoreBusy           another process holds the writer's lock too long
         ├── StoreReplaced       the database file under a live writer was replaced or removed
+        ├── IntegrityFailure    the record was damaged or changed
         └── SchemaOutdated      the tables are older or newer than this release
 """
 
@@ -312,6 +313,12 @@ class StoreReplaced(StoreError):
     """The database file under a live writer was replaced or removed; writing on would lose events."""
 
     default_code = "store_replaced"
+
+
+class IntegrityFailure(StoreError):
+    """What is recorded was damaged or changed: the chain of digests or a copy beside a record does not fit."""
+
+    default_code = "integrity"
 
 
 class SchemaOutdated(StoreError):

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
-from ledger.calls import TERMINAL, Call
+from ledger.calls import CHANGES, TERMINAL, Call
 from ledger.errors import VerdictRefused
 from ledger.events import Body, CallAuthorized, CallDenied, CallReviewed
 from ledger.events.call_bodies import Verdict
 from ledger.strictjson import digest
 
-Kind: TypeAlias = Literal["approval", "doubt", "change"]
-
-_CHANGES = ("schema-changed", "tool-retired")
 _UNCERTAIN = ("outcome-unknown", "attempts-exhausted")
 
 
@@ -31,13 +28,6 @@ class Reviewer:
     host: str | None = None
     note: str | None = None
     evidence: tuple[Any, ...] = field(default=())
-
-
-def kind_of(state: str, reason: str | None) -> Kind:
-    """Return the kind of question a waiting call puts."""
-    if state == "awaiting-approval":
-        return "approval"
-    return "change" if reason in _CHANGES else "doubt"
 
 
 def approve(call: Call, reviewer: Reviewer, *, expected: str | None, now: str) -> CallAuthorized:
@@ -139,7 +129,7 @@ def _may_run(call: Call, answer: Answer) -> None:
             f"call {call.call_id} may have run already: running it could do it twice",
             hint="Find out first; then --happened, or --did-not-happen --run.",
         )
-    if call.reason in _CHANGES:
+    if call.reason in CHANGES:
         hint = "Give --arguments that fit the tool as it is now, or --abandon."
         raise VerdictRefused(f"the tool of call {call.call_id} has changed since ({call.reason})", hint=hint)
 

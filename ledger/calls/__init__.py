@@ -4,18 +4,22 @@ from ledger.calls.call import Approval, Call, State
 from ledger.calls.evolve import evolve, fold
 from ledger.calls.follows import FOLLOWS, TERMINAL, WAITING
 from ledger.calls.guards import refusal
+from ledger.calls.kinds import CHANGES, Kind, kind_of
 from ledger.calls.row import CallRow, call_row
 
 __all__ = [
+    "CHANGES",
     "FOLLOWS",
     "TERMINAL",
     "WAITING",
     "Approval",
     "Call",
     "CallRow",
+    "Kind",
     "State",
     "call_row",
     "evolve",
     "fold",
+    "kind_of",
     "refusal",
 ]
