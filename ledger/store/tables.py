@@ -28,6 +28,10 @@ from ledger.calls import TERMINAL
 
 BIG = BigInteger().with_variant(Integer, "sqlite")  # only INTEGER is SQLite's own row number
 
+IS_RARE = (
+    "type NOT IN ('call.authorized', 'call.proposed', 'call.started', 'call.succeeded', 'call.validated',"
+    " 'message.recorded', 'turn.recorded')"
+)
 IS_OPEN = f"state NOT IN ({', '.join(repr(state) for state in sorted(TERMINAL))})"
 
 
@@ -50,7 +54,10 @@ class EventRow(Table, table=True):
         UniqueConstraint("session_id", "event_id", name="event_once"),
         CheckConstraint("position > 0", name="event_position"),
         Index("event_call", "call_id", "position", sqlite_where=text("call_id IS NOT NULL")),
-        Index("event_type", "type", "position"),
+        # The types of every call's happy path are in no index by type: they would dirty a page each at every commit
+        # (23 instead of 17 pages, a fifth of an append's time), and find hardly more than a scan does.
+        Index("event_type", "type", "position", sqlite_where=text(IS_RARE)),
+        Index("event_closed", "session_id", sqlite_where=text("type = 'session.closed'")),
         Index("event_tool", "tool", "position", sqlite_where=text("tool IS NOT NULL")),
         {"sqlite_autoincrement": True},
     )

@@ -11,6 +11,10 @@ branch_labels = None
 depends_on = None
 
 BIG = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+IS_RARE = (
+    "type NOT IN ('call.authorized', 'call.proposed', 'call.started', 'call.succeeded', 'call.validated',"
+    " 'message.recorded', 'turn.recorded')"
+)
 IS_OPEN = "state NOT IN ('abandoned', 'denied', 'failed', 'rejected', 'succeeded', 'superseded')"
 
 APPEND_ONLY = (
@@ -78,7 +82,8 @@ def _event() -> None:
         sqlite_autoincrement=True,
     )
     op.create_index("event_call", "event", ["call_id", "position"], sqlite_where=sa.text("call_id IS NOT NULL"))
-    op.create_index("event_type", "event", ["type", "position"])
+    op.create_index("event_type", "event", ["type", "position"], sqlite_where=sa.text(IS_RARE))
+    op.create_index("event_closed", "event", ["session_id"], sqlite_where=sa.text("type = 'session.closed'"))
     op.create_index("event_tool", "event", ["tool", "position"], sqlite_where=sa.text("tool IS NOT NULL"))
 
 

@@ -13,6 +13,22 @@ from ledger.store.sqlite.sql import marks
 IS_OPEN: Final = f"state NOT IN ({', '.join(repr(state) for state in sorted(TERMINAL))})"
 """As in the partial index on open calls: SQLite uses that only for the same words."""
 
+FREQUENT: Final = frozenset(
+    {
+        "call.authorized",
+        "call.proposed",
+        "call.started",
+        "call.succeeded",
+        "call.validated",
+        "message.recorded",
+        "turn.recorded",
+    }
+)
+"""Types that the index by type leaves out."""
+
+IS_RARE: Final = f"type NOT IN ({', '.join(repr(name) for name in sorted(FREQUENT))})"
+"""As in the partial index by type."""
+
 IS_WAITING: Final = f"state IN ({', '.join(repr(state) for state in sorted(WAITING))})"
 
 _EQUAL_CALL: Final = (
@@ -29,13 +45,17 @@ _EQUAL_CALL: Final = (
     "idempotency_key",
     "duplicate_of",
 )
+_REST_OF_SESSION: Final = "sequence > ifnull((SELECT sequence FROM event WHERE position = ? AND session_id = ?), 0)"
+"""In a session the order by position is the one by sequence, for which there is an index."""
+
 _EQUAL_EVENT: Final = ("session_id", "call_id", "tool", "tenant", "principal")
 
 
 @dataclass(slots=True)
 class Where:
-    """Conditions joined by AND, with their parameters."""
+    """Conditions joined by AND, with their parameters, over a table."""
 
+    table: str
     conditions: list[str] = field(default_factory=list)
     values: list[Any] = field(default_factory=list)
 
@@ -61,30 +81,38 @@ class Where:
         if until is not None:
             self.add(f"{column} < ?", until)
 
-    def __str__(self) -> str:
-        return " AND ".join(self.conditions)
+    def select(self, columns: str, order: str) -> str:
+        """Return the SELECT of a page; its last parameter is the limit."""
+        where = " AND ".join(self.conditions)
+        return f"SELECT {columns} FROM {self.table} WHERE {where} ORDER BY {order} LIMIT ?"  # noqa: S608 - our names
 
 
 def event_where(where: EventFilter, after: int) -> Where:
     """Return the conditions of a page of events."""
-    found = Where()
+    found = Where("event")
     found.add("position > ?", after)
     for column in _EQUAL_EVENT:
         found.equal(column, getattr(where, column))
     found.among("type", where.types)
+    if where.types and FREQUENT.isdisjoint(where.types):
+        found.add(IS_RARE)
+    if where.session_id is not None:
+        found.add(_REST_OF_SESSION, after, where.session_id)
     found.within("recorded_at", where.since, where.until)
     return found
 
 
 def call_where(where: CallFilter, after: int) -> Where:
     """Return the conditions of a page of calls."""
-    found = Where()
+    found = Where("call")
     found.add("position > ?", after)
     for column in _EQUAL_CALL:
         found.equal(column, getattr(where, column))
     found.among("state", where.states)
     if where.states and TERMINAL.isdisjoint(where.states):
         found.add(IS_OPEN)
+        if where.session_id is None and where.call_id is None:
+            found.table = "call INDEXED BY call_open"  # SQLite would walk all calls by position
     found.among("reason", where.reasons)
     found.within("proposed_at", where.since, where.until)
     part = where.call_id_part

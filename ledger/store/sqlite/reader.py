@@ -151,14 +151,13 @@ class SqliteReader:
     def events(self, where: EventFilter, *, after: int = 0, limit: int) -> Sequence[StoredEvent]:
         """Return events over all sessions; see `Reader.events`."""
         found = event_where(where, after)
-        statement = f"SELECT {sql.STORED} FROM event WHERE {found} ORDER BY position LIMIT ?"  # noqa: S608 - our names
+        statement = found.select(sql.STORED, "position" if where.session_id is None else "sequence")
         return list(map(sql.stored_event, self._all(statement, (*found.values, limit))))
 
     def calls(self, where: CallFilter, *, after: int = 0, limit: int) -> Sequence[PlacedCall]:
         """Return calls; see `Reader.calls`."""
         found = call_where(where, after)
-        statement = f"SELECT {sql.PLACED} FROM call WHERE {found} ORDER BY position LIMIT ?"  # noqa: S608 - our names
-        return list(map(sql.placed_call, self._all(statement, (*found.values, limit))))
+        return list(map(sql.placed_call, self._all(found.select(sql.PLACED, "position"), (*found.values, limit))))
 
     def call(self, call_id: str) -> CallRow | None:
         """Return a call's row."""
