@@ -60,19 +60,29 @@ def entries_as_told(
         else:
             continue
         yield history, ready, history.unreadable
-        _forget(history, kept)
+        history = _cut_down(history, kept)
     yield history, history.entries, history.unreadable
 
 
-def _forget(history: History, kept: list[Entry]) -> None:
-    history.entries = kept
-    history.unreadable = []
-    history.settled, history.claims = [], []
-    history.keys.clear()
+def _cut_down(history: History, kept: list[Entry]) -> History:
+    """Return a history that goes on as this one does, without what nothing to come can change any more."""
+    calls = history.calls
     if kept:  # a new turn: all that came before it is told
-        history.turns = history.turns[-1:]
-        history.told.clear()
-        history.calls = {call_id: history.calls[call_id] for call_id in history.open_ids}
+        calls = {call_id: calls[call_id] for call_id in history.open_ids}
+    return History(
+        history.session_id,
+        sequence=history.sequence,
+        opened=history.opened,
+        closed=history.closed,
+        principal=history.principal,
+        tenant=history.tenant,
+        last_at=history.last_at,
+        calls=calls,
+        turns=history.turns[-1:],
+        entries=kept,
+        open_ids=history.open_ids,
+        broken=history.broken,
+    )
 
 
 def passages(reader: Reader, session_id: str, at: int | None = None) -> Iterator[Passage | Ending]:
@@ -90,8 +100,9 @@ def passages(reader: Reader, session_id: str, at: int | None = None) -> Iterator
         for entry in entries:
             if isinstance(entry, Turn):
                 calls = tuple(_asked(reader, history, entry, until))
-                yield Passage(entry, calls, tuple(before), tuple(unreadable))
-                before, unreadable = [], []
+                earlier = tuple(event for event in unreadable if event.sequence < entry.sequence)
+                yield Passage(entry, calls, tuple(before), earlier)
+                before, unreadable = [], unreadable[len(earlier) :]
             else:
                 before.append(entry)
     yield Ending(history, tuple(before), tuple(unreadable))
