@@ -38,19 +38,24 @@ class Owner:
 
 def is_dead(owner: str) -> bool:
     """Return whether that process is surely gone: it ran on this boot of this host, and its pid is no more its."""
+    return is_alive(owner) is False
+
+
+def is_alive(owner: str) -> bool | None:
+    """Return whether that process is there; None where nobody can tell from here: it ran on another host or boot."""
     parts = owner.split(":")
     if len(parts) != len(_place()) + 3 or parts[:3] != [part.replace(":", "-") for part in _place()]:
-        return False
+        return None
     pid, start = parts[3], parts[4]
     if os.name == "nt" or not pid.isascii() or not pid.isdigit():
-        return False
+        return None
     try:
         os.kill(int(pid), 0)
     except (ProcessLookupError, OverflowError):
-        return True
+        return False
     except PermissionError:
         pass  # it is there, and somebody else's
-    return _start_of(int(pid)) != start
+    return _start_of(int(pid)) == start
 
 
 def _place() -> tuple[str, str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from ledger.calls import Call
-from ledger.errors import LedgerError
+from ledger.errors import LedgerError, SessionOwned
 from ledger.session.ledger import Ledger
 
 PAGE = 200
@@ -60,13 +60,20 @@ def sweep(ledger: Ledger, *, execute: bool, dry_run: bool = False) -> Iterator[R
 
 def follow(ledger: Ledger, stopped: Callable[[float], bool], *, seconds: float = 1.0) -> Iterator[Report]:
     """
-    Sweep again and again until `stopped(seconds)` (it waits so long) says so; reports only where something was done.
+    Sweep again and again until `stopped(seconds)` (it waits so long) says so; then nothing of another session begins.
 
-    Several workers may follow one ledger: a session's lease lets one of them work on it, the others pass on.
+    Reports only where something was done, and an error once until it is another one. Several workers may follow one
+    ledger: a session's lease lets one of them work on it, the others pass on.
     """
+    told: dict[str, str] = {}
     while True:
         for report in sweep(ledger, execute=True):
-            if report.decisions:
+            code = "" if report.error is None or isinstance(report.error, SessionOwned) else report.error.code
+            news = code != "" and told.get(report.session_id) != code
+            told[report.session_id] = code
+            if report.decisions or news:
                 yield report
+            if stopped(0):
+                return
         if stopped(seconds):
             return

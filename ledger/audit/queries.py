@@ -1,0 +1,136 @@
+"""Questions to the record, answered row by row: pages are read as the rows are taken, nothing is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, TypeVar, get_args
+
+from ledger.audit.filters import call_filter, event_filter
+from ledger.audit.rows import Row, call_to_wire, stored_to_wire
+from ledger.audit.story import call_of
+from ledger.calls import WAITING, Kind, kind_of
+from ledger.errors import UsageError
+from ledger.events import Event, read_event
+from ledger.ids import parse_iso
+from ledger.store.port import CallFilter, EventFilter, PlacedCall, Reader, StoredEvent
+
+PAGE: Final = 500
+
+_Placed = TypeVar("_Placed", PlacedCall, StoredEvent)
+
+
+def call_rows(reader: Reader, *, after: int = 0, limit: int | None = None, **filters: Any) -> Iterator[Row]:
+    """
+    Yield calls in the order they were asked, as plain rows.
+
+    Filters are the fields of `CallFilter`, also by the command line's words (`session`, `call`, `state`, `reason`,
+    `duplicates`). `after` is the `position` of the last row of the page before. Raises `UsageError` at once.
+    """
+    where = call_filter(filters)
+    return map(call_to_wire, _paged(lambda last, size: reader.calls(where, after=last, limit=size), after, limit))
+
+
+def event_rows(reader: Reader, *, after: int = 0, limit: int | None = None, **filters: Any) -> Iterator[Row]:
+    """
+    Yield events by position, as plain rows; those that cannot be read are shown raw.
+
+    Filters are the fields of `EventFilter`, also by the command line's words (`session`, `call`, `type`). Raises
+    `UsageError` at once.
+    """
+    return (stored_to_wire(*pair) for pair in placed_events(reader, event_filter(filters), after=after, limit=limit))
+
+
+def placed_events(
+    reader: Reader, where: EventFilter, *, after: int = 0, limit: int | None = None
+) -> Iterator[tuple[StoredEvent, Event]]:
+    """Yield events by position, as they are stored and as they are read."""
+    for stored in _paged(lambda last, size: reader.events(where, after=last, limit=size), after, limit):
+        yield stored, read_event(stored.record, stored)
+
+
+def _paged(page: Callable[[int, int], Sequence[_Placed]], after: int, limit: int | None) -> Iterator[_Placed]:
+    left = limit
+    while left is None or left > 0:
+        size = PAGE if left is None else min(PAGE, left)
+        found = page(after, size)
+        yield from found
+        if len(found) < size:
+            return
+        after = found[-1].position
+        left = None if left is None else left - size
+
+
+def review_rows(
+    reader: Reader,
+    *,
+    kind: Kind | None = None,
+    max_age: timedelta | float | None = None,
+    now: datetime | None = None,
+    **filters: Any,
+) -> Iterator[Row]:
+    """
+    Yield the calls that wait for a person, the oldest question first.
+
+    `ageSeconds` is how long each waits. With `max_age` (seconds, or a timedelta) `overdue` says whether that is
+    longer; nothing is left out. Other filters as for `call_rows`. Raises `UsageError` at once.
+    """
+    if kind is not None and kind not in get_args(Kind):
+        raise UsageError(f"there is no kind {kind!r} of review", hint=f"There are: {', '.join(get_args(Kind))}.")
+    where = call_filter({"states": sorted(WAITING)} | filters)
+    longest = timedelta(seconds=max_age) if isinstance(max_age, int | float) else max_age
+    return _questions(reader, where, kind, _Ages(now or datetime.now(UTC), longest))
+
+
+class _Ages:
+    """How long each question waits, and whether that is too long."""
+
+    def __init__(self, now: datetime, longest: timedelta | None) -> None:
+        self._now = now
+        self._longest = longest
+
+    def to_wire(self, since: str | None) -> Row:
+        age = self._now - parse_iso(since) if since else timedelta()
+        return {
+            "ageSeconds": max(0, round(age.total_seconds())),
+            "overdue": None if self._longest is None else age > self._longest,
+        }
+
+
+def _questions(reader: Reader, where: CallFilter, kind: Kind | None, ages: _Ages) -> Iterator[Row]:
+    waiting = [
+        placed
+        for placed in _paged(lambda last, size: reader.calls(where, after=last, limit=size), 0, None)
+        if kind is None or kind_of(placed.row.state, placed.row.reason) == kind
+    ]
+    waiting.sort(key=lambda placed: (placed.row.waiting_since or "", placed.position))
+    for placed in waiting:
+        yield _question(reader, placed, ages)
+
+
+def _question(reader: Reader, placed: PlacedCall, ages: _Ages) -> Row:
+    row, call = placed.row, call_of(reader, placed.row.session_id, placed.row.call_id)
+    asked = call.approval if row.state == "awaiting-approval" else None
+    return {
+        "callId": row.call_id,
+        "sessionId": row.session_id,
+        "turn": row.turn,
+        "index": row.idx,
+        "tool": row.tool,
+        "schemaVersion": row.schema_version,
+        "effect": row.effect,
+        "kind": kind_of(row.state, row.reason),
+        "state": row.state,
+        "reason": row.reason if row.state == "needs-review" else None,
+        "duplicateOf": row.duplicate_of,
+        "attempt": row.attempt,
+        "arguments": call.to_run,
+        "argumentsDigest": row.arguments_digest,
+        "who": list(asked.who) if asked and asked.who is not None else None,
+        "message": asked.message if asked else None,
+        "expiresAt": asked.expires_at if asked else None,
+        "principal": row.principal,
+        "tenant": row.tenant or None,
+        "waitingSince": row.waiting_since,
+        **ages.to_wire(row.waiting_since),
+    }

@@ -1,0 +1,38 @@
+"""Rows under their wire names: every row of a kind has the same keys, so that all formats can carry it."""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeAlias
+
+from ledger.calls import CallRow
+from ledger.events import Event, event_to_wire
+from ledger.events.fields import camel
+from ledger.store.port import PlacedCall, StoredEvent
+
+Row: TypeAlias = dict[str, Any]
+
+_CALL_KEYS: Final = tuple("index" if name == "idx" else camel(name) for name in CallRow._fields)
+
+_EVENT_KEYS: Final = (
+    *("position", "sessionId", "sequence", "recordedAt", "type", "callId", "tool", "schemaVersion"),
+    *("turn", "index", "revision", "attempt", "actor", "principal", "tenant", "onBehalfOf"),
+    *("eventId", "causationId", "format", "schemaDigest", "digest", "body", "unreadable"),
+)
+
+
+def call_to_wire(placed: PlacedCall) -> Row:
+    """Return a call's row; `position` is that of its proposal, the cursor of pages."""
+    row = {"position": placed.position} | dict(zip(_CALL_KEYS, placed.row, strict=True))
+    return row | {"tenant": placed.row.tenant or None}
+
+
+def stored_to_wire(stored: StoredEvent, event: Event) -> Row:
+    """Return an event's row; one that cannot be read shows its record in `body`, and why in `unreadable`."""
+    wire = event_to_wire(event) | {
+        "position": stored.position,
+        "sessionId": stored.session_id,
+        "sequence": stored.sequence,
+        "type": stored.type,
+        "digest": stored.digest.hex(),
+    }
+    return {key: wire.get(key) for key in _EVENT_KEYS}

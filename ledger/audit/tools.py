@@ -1,0 +1,55 @@
+"""The tools as the ledger itself recorded them: it explains its calls without the catalog's files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from ledger.events import Event, ToolStageChanged, ToolVersionPublished, read_event
+from ledger.store.port import Reader
+
+STREAM: Final = "_catalog"
+_PAGE: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedVersion:
+    """A version as it was first seen: what was published, the digest of its shape, and when."""
+
+    body: ToolVersionPublished
+    schema_digest: str
+    recorded_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedTool:
+    """A tool by name: its versions by number, and its stage as last recorded (None: it was never changed)."""
+
+    name: str
+    versions: dict[int, RecordedVersion] = field(default_factory=dict)
+    stage: ToolStageChanged | None = None
+
+
+def recorded_tools(reader: Reader) -> dict[str, RecordedTool]:
+    """Return every tool that the ledger has seen, by name."""
+    found: dict[str, RecordedTool] = {}
+    after = 0
+    while page := reader.read(STREAM, after=after, limit=_PAGE):
+        for stored in page:
+            _take(found, read_event(stored.record, stored))
+        after = page[-1].sequence
+    return found
+
+
+def _take(found: dict[str, RecordedTool], event: Event) -> None:
+    name = event.tool or ""
+    match event.body:
+        case ToolVersionPublished() as body:
+            tool = found.setdefault(name, RecordedTool(name))
+            tool.versions[event.schema_version or 0] = RecordedVersion(
+                body, event.schema_digest or "", event.recorded_at
+            )
+        case ToolStageChanged() as body:
+            found[name] = replace(found.get(name) or RecordedTool(name), stage=body)
+        case _:
+            pass  # written by a newer release, or not readable: the other tools are shown all the same
