@@ -85,3 +85,11 @@ def test_it_runs_away_from_the_checkout(installed: Path) -> None:
     done = run(installed, "import sys; sys.argv = ['ledger', '--help']; from ledger.cli import main; main()")
     assert done.returncode == 0, done.stderr
     assert "replay" in done.stdout
+
+
+def test_it_finds_its_catalog(installed: Path) -> None:
+    """Away from a checkout the default catalog is the packaged one, and none of its tools is quarantined."""
+    source = "from ledger.catalog.files import default_catalog_root, load_catalog; root = default_catalog_root(); "
+    done = run(installed, source + "found = load_catalog(root); print(root); print(len(found.tools), found.faults)")
+    tools = len({path.parts[2] for path in tracked() if path.parts[:2] == ("schemas", "tools") and len(path.parts) > 3})
+    assert done.stdout.splitlines() == [str(installed / "ledger/_schemas/tools"), f"{tools} ()"], done.stderr
