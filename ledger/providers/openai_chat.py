@@ -19,7 +19,7 @@ from ledger.strictjson import JsonObject, canonical, decode, export_safe, export
 IDS: Final = IdRule(re.compile(r"[a-zA-Z0-9_.:-]{1,40}"), "call_")
 """OpenAI takes ids of at most 40 characters; servers that speak its format use dots and colons too."""
 
-_NOT_SENT: Final = frozenset({"content", "function_call", "parsed", "role", "tool_calls"})
+_NOT_SENT: Final = frozenset({"audio", "content", "function_call", "parsed", "role", "tool_calls"})
 
 
 class OpenAIChat:
@@ -43,7 +43,8 @@ class OpenAIChat:
         message: JsonObject = {"role": "assistant", "content": kept.get("content", turn.text)}
         if kept.get("refusal") is not None and message["content"] == kept["refusal"]:
             message["content"] = None  # a refusal without a text is kept as the turn's text
-        message |= {key: _sent_back(key, value) for key, value in kept.items() if key not in _NOT_SENT}
+        message |= {key: deepcopy(value) for key, value in kept.items() if key not in _NOT_SENT}
+        message |= _audio(kept.get("audio"))
         if answered:
             extras = items.get("calls") or []
             message["tool_calls"] = [_tool_call(each, extras) for each in answered]
@@ -85,11 +86,10 @@ class OpenAIChat:
         return openai_transcript.complete(messages, find, self.ids)
 
 
-def _sent_back(key: str, value: Any) -> Any:
-    """Return a part of a reply in the form in which a request takes it."""
-    if key == "audio" and isinstance(value, dict):
-        return {"id": value.get("id")}
-    return deepcopy(value)
+def _audio(spoken: Any) -> JsonObject:
+    """Return the audio of a reply as a request takes it: by its id, if it has one."""
+    given = spoken.get("id") if isinstance(spoken, dict) else None
+    return {"audio": {"id": given}} if given else {}
 
 
 def _tool_call(each: Answered, extras: Sequence[JsonObject]) -> JsonObject:

@@ -72,7 +72,7 @@ class OpenAIHost:
             message["tool_calls"] = calls
             return
         message.pop("tool_calls", None)
-        if message.get("content") is None and not message.keys() & _INSTEAD_OF_TEXT:
+        if message["role"] == "assistant" and message.get("content") is None and not message.keys() & _INSTEAD_OF_TEXT:
             message["content"] = ""
 
     def _answer(self, message: JsonObject) -> list[JsonObject]:
@@ -91,7 +91,9 @@ def tool_message(call_id: str, text: str) -> JsonObject:
 
 
 def _calls(message: Any) -> list[JsonObject]:
-    calls = message.get("tool_calls") if isinstance(message, dict) else None
+    """Return the calls of an assistant's message; nobody else's are taken by a provider."""
+    asks = isinstance(message, dict) and message.get("role", "assistant") == "assistant"
+    calls = message.get("tool_calls") if asks else None
     return [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
 
 

@@ -111,7 +111,7 @@ def _calls(message: Mapping[str, Any]) -> list[tuple[ProposedCall, JsonObject]]:
         items.sort(key=lambda item: int(item["index"]))  # accumulated parts of a stream may come in any order
     sent = [_call(item) for item in items]
     legacy = view(message.get("function_call"))
-    if legacy and not sent:
+    if legacy and legacy.get("name") and not sent:  # one real server sends an empty one with every message
         sent.append(_call({"function": legacy}))
     return sent
 
@@ -146,7 +146,7 @@ def _items(whole: JsonObject, choice: JsonObject, message: JsonObject, calls: li
     """Keep what was not understood, by the place where it stood; None if there is nothing."""
     content = message.get("content")
     listed = isinstance(message.get("tool_calls"), list | tuple)
-    known = {"role", "tool_calls" if listed else "function_call"}
+    known = {"role"} | ({"tool_calls"} if listed else {"function_call"} if calls else set())
     known |= set() if isinstance(content, list) else {"content"}
     items: JsonObject = {"message": _rest(message, known)}
     if any(calls):

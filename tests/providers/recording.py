@@ -27,6 +27,7 @@ from ledger.history import History
 from ledger.providers.port import Reply
 from ledger.store.memory import MemoryStore
 from ledger.store.port import Append
+from ledger.strictjson import decode
 
 DIGEST = "d"
 DEFAULTS: dict[str, dict[str, Any]] = {
@@ -95,6 +96,8 @@ class Recording:
         self.add(recorded, turn=number)
         for index, sent in enumerate(reply.calls):
             arguments = known.get("arguments", sent.arguments)
+            if "parse" in known and sent.raw is not None:
+                arguments = decode(sent.raw)
             proposed = CallProposed(
                 raw_arguments=sent.raw,
                 arguments=arguments,

@@ -71,12 +71,23 @@ def test_what_came_goes_back_the_same(message: dict[str, Any]) -> None:
     [
         ({"content": None}, {"content": ""}),
         ({"content": "x", "audio": {"id": "au", "data": "…"}}, {"content": "x", "audio": {"id": "au"}}),
-        ({"content": "x", "audio": "?"}, {"content": "x", "audio": "?"}),
+        ({"content": "x", "audio": {"id": ""}}, {"content": "x"}),
+        ({"content": "x", "audio": "?"}, {"content": "x"}),
+        ({"content": "x", "function_call": {"name": "", "arguments": ""}}, {"content": "x"}),
         ({"content": '{"a":1}', "parsed": {"a": 1}}, {"content": '{"a":1}'}),
         ({"content": "a\0b\udce9"}, {"content": "a\\u0000b\\udce9"}),
         ({"content": "x", "tool_calls": {"id": 1}}, {"content": "x"}),
     ],
-    ids=["nothing", "audio", "other audio", "parsed", "NUL and surrogate", "no list of calls"],
+    ids=[
+        "nothing",
+        "audio",
+        "no audio",
+        "other audio",
+        "empty function call",
+        "parsed",
+        "NUL and surrogate",
+        "no list of calls",
+    ],
 )
 def test_what_a_request_refuses_is_put_right(message: dict[str, Any], sent: dict[str, Any]) -> None:
     """What a provider sends but does not take back is left out or written in the form of a request."""
