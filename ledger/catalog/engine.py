@@ -30,7 +30,7 @@ from ledger.strictjson import Json, JsonObject, to_pointer
 Errors: TypeAlias = Iterator[ValidationError]
 Keyword: TypeAlias = Callable[[Any, Any, Json, Any], Errors]
 
-MAX_REFERENCES: Final = 50_000
+MAX_REFERENCES: Final = 20_000
 """References followed in one validation: a schema that refers to itself twice doubles its work at each level."""
 MANY: Final = "many"
 """The message of a `oneOf` that more than one schema matched."""

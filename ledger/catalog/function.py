@@ -152,5 +152,5 @@ def place_of(function: Any) -> str:
 
 
 def _first_paragraph(function: Any) -> str:
-    text = inspect.getdoc(function) if inspect.isroutine(_plain(function)) else None
+    text = inspect.getdoc(_plain(function))
     return " ".join((text or "").strip().split("\n\n")[0].split())

@@ -58,19 +58,20 @@ LEAVES = st.one_of(
 )
 
 
+def _under(keyword: str, inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return inner.map(lambda each: {keyword: each})
+
+
 def _combined(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     many = st.lists(inner, min_size=1, max_size=3)
     fields = st.dictionaries(st.sampled_from("abc"), inner, max_size=3)
     return st.one_of(
-        *(many.map(lambda each, word=word: {word: each}) for word in ("allOf", "anyOf", "oneOf", "prefixItems")),
-        *(
-            inner.map(lambda each, word=word: {word: each})
-            for word in ("not", "items", "contains", "additionalProperties")
-        ),
+        *(_under(keyword, many) for keyword in ("allOf", "anyOf", "oneOf", "prefixItems")),
+        *(_under(keyword, inner) for keyword in ("not", "items", "contains", "additionalProperties")),
         st.tuples(fields, inner).map(lambda pair: {"properties": pair[0], "additionalProperties": pair[1]}),
         st.tuples(fields, inner).map(lambda pair: {"properties": pair[0], "unevaluatedProperties": pair[1]}),
         st.tuples(inner, inner, inner).map(lambda three: dict(zip(("if", "then", "else"), three, strict=True))),
-        fields.map(lambda each: {"dependentSchemas": each}),
+        _under("dependentSchemas", fields),
     )
 
 
@@ -81,11 +82,7 @@ LIST = {"type": "object", "properties": {"a": {"$ref": "#/$defs/list"}}, "additi
 def test_any_verdict_is_that_of_the_stock_validator(schema: Any, value: Any) -> None:
     """For any schema and value both validators agree whether it is valid, and ours names some fault if not."""
     whole = {"allOf": [schema], "$defs": {"list": LIST}}
-    try:
-        compiled = compile_schema(whole)
-    except CatalogFault as fault:
-        assert "unevaluated" in str(fault)
-        return
+    compiled = compile_schema(whole)
     found = compiled.violations(value)
     assert jsonschema.Draft202012Validator(whole).is_valid(value) == (not found)
     assert all(each.keyword != GATE_ERROR for each in found)
@@ -169,8 +166,13 @@ def test_an_exception_of_the_validator_is_a_fault_of_the_gate() -> None:
 
 def test_many_items_that_collide_as_numbers_are_compared_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     """`uniqueItems` looks at each item once: integers chosen to share a hash cost no more than others."""
-    looked = []
-    monkeypatch.setattr(engine, "key_of", lambda value: looked.append(value) or key_of(value))
+    looked: list[Any] = []
+
+    def counting(value: Any) -> str:
+        looked.append(value)
+        return key_of(value)
+
+    monkeypatch.setattr(engine, "key_of", counting)
     items = [n * (2**61 - 1) for n in range(2_000)]
     assert compile_schema({"uniqueItems": True}).violations(items) == ()
     assert len(looked) <= len(items)
@@ -243,7 +245,7 @@ def test_the_validator_is_named_with_its_version() -> None:
 
 
 def test_importing_the_catalog_loads_no_validator() -> None:
-    """jsonschema comes with the first compiled schema, pydantic only with a function that uses it."""
+    """The validator comes with the first compiled schema, pydantic only with a function that uses it."""
     code = (
         "import sys, ledger.catalog as catalog\n"
         "heavy = {'jsonschema', 'referencing', 'pydantic', 'sqlalchemy', 'sqlmodel'}\n"

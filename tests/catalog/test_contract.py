@@ -95,6 +95,6 @@ def test_a_wrong_word_is_named(document: Any, pointer: str, because: str) -> Non
 
 def test_a_wrong_option_of_a_decorator_names_the_function() -> None:
     """The same words in snake_case, the same checks; null is fine where it means: no limit, unknown."""
-    with pytest.raises(CatalogFault, match="send.*effect"):
+    with pytest.raises(CatalogFault, match=r"send.*effect"):
         Contract.from_options({"efect": "read"}, path="send (a.py:3)")
     assert Contract.from_options({"timeout_seconds": None, "resource_keys": None}) == Contract()

@@ -1,5 +1,6 @@
 """A schema is input too: what is wrong with it is named by pointer, before any validator sees it."""
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -109,13 +110,11 @@ def test_the_guard_refuses_whatever_the_meta_schema_refuses(case: dict[str, Any]
 
 def test_real_schemas_pass_or_are_refused_by_the_meta_schema_too(corpus: Path) -> None:
     """Of the published MCP tools, the guard refuses the one that is invalid, at its pointer, and no other."""
-    import gzip
-
     refused = []
-    for line in gzip.open(corpus / "mcp_tools.jsonl.gz", "rt", encoding="utf-8"):
+    for line in gzip.decompress((corpus / "mcp_tools.jsonl.gz").read_bytes()).splitlines():
         tool = json.loads(line)
         try:
             guard_input(tool["inputSchema"], limits=CAPS)
         except CatalogFault as fault:
-            refused.append((tool["server"], tool["name"], fault.pointer.rpartition("/")[2]))
-    assert [(name, keyword) for _, name, keyword in refused] == [("read_pdf", "exclusiveMinimum")]
+            refused.append((tool["name"], fault.pointer.rpartition("/")[2]))
+    assert refused == [("read_pdf", "exclusiveMinimum")]

@@ -64,6 +64,7 @@ def test_an_accepted_pattern_means_what_the_stock_engine_says(pattern: str, text
 class Counting(str):
     """A text that counts how often one of its characters is looked at."""
 
+    __slots__ = ()
     looked = 0
 
     def __iter__(self) -> Any:

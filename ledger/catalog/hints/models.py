@@ -46,11 +46,18 @@ def model_hint(annotation: Any, reader: Reader) -> Hint:
         try:
             return adapter.validate_python(value)
         except ValidationError as error:
-            first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-            place = (*path, *_known_steps(value, first["loc"]))
-            raise ArgumentsUnfit(place, printable(first["msg"])) from None
+            errors = error.errors(include_url=False, include_context=False, include_input=False)
+            place, message = max((_told(value, each) for each in errors), key=lambda told: len(told[0]))
+            raise ArgumentsUnfit((*path, *place), message) from None
 
     return Hint(_tidy(schema), build)
+
+
+def _told(value: Json, error: Any) -> tuple[Path, str]:
+    """Return place and words of one of pydantic's errors; of a union's the one that got deepest was meant."""
+    place = tuple(_known_steps(value, error["loc"]))
+    missing = (error["loc"][-1],) if error["type"] == "missing" else ()
+    return place + missing, printable(error["msg"])
 
 
 def _known_steps(value: Json, steps: tuple[str | int, ...]) -> Iterator[str | int]:
@@ -63,8 +70,6 @@ def _known_steps(value: Json, steps: tuple[str | int, ...]) -> Iterator[str | in
         elif isinstance(value, list) and isinstance(step, int) and step < len(value):
             yield step
             value = value[step]
-    if steps and isinstance(value, dict) and steps[-1] not in value and isinstance(steps[-1], str):
-        yield steps[-1]
 
 
 def _tidy(schema: Any) -> Any:

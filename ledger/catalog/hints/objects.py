@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Any, get_type_hints
+from typing import Any, NotRequired, Required, get_origin, get_type_hints
 
 from ledger.catalog.hints.base import (
     NO_JSON,
@@ -48,8 +48,15 @@ def dataclass_hint(kind: Any, reader: Reader) -> Hint:
 
 def typed_dict_hint(kind: Any, reader: Reader) -> Hint:
     """Return the hint of a TypedDict; it stays a dict."""
-    fields = {name: reader.hint(hint) for name, hint in get_type_hints(kind, include_extras=True).items()}
-    required = [name for name in fields if name in kind.__required_keys__]
+    hints = get_type_hints(kind, include_extras=True)
+    fields = {name: reader.hint(hint) for name, hint in hints.items()}
+    # With hints that are texts, __required_keys__ knows of no NotRequired.
+    marks = {name: get_origin(hint) for name, hint in hints.items()}
+    required = [
+        name
+        for name, mark in marks.items()
+        if mark is Required or (name in kind.__required_keys__ and mark is not NotRequired)
+    ]
     schemas = {name: hint.schema for name, hint in fields.items()}
     return Hint(object_schema(schemas, required), _builder(fields, required, lambda values, _path: values))
 
