@@ -1,0 +1,93 @@
+"""Runs every benchmark, prints a table, and writes the figures with the machine's facts to benchmarks/results/."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from benchmarks import calls, histories, syncs
+
+RESULTS = Path(__file__).parent / "results" / "latest.json"
+
+GOALS = {
+    "calls.ratio": ">= 0.4",
+    "syncs.plain.perCall": "<= 2.0",
+    "syncs.policy.perCall": "<= 3.0",
+    "calls.cpuMicrosecondsAboveFloor": "<= 350",
+    "append.1Callers.ratio": "<= 1.5",
+    "append.20Callers.ratio": "<= 1.5",
+    "replay.ratioToRawDecode": ">= 0.4",
+    "replay.memoryGrownMiB": "flat",
+    "sessions.32.ratioToOne": ">= 1.5",
+    "size.databaseToPayload": "<= 1.3",
+    "size.replayTimeRatio2000to200": "<= 12",
+    "size.firstPageSeconds": "< 0.3",
+}
+"""The figures that the project holds itself to."""
+
+
+def machine() -> dict[str, Any]:
+    """Return what the figures depend on."""
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False)
+    return {
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": commit.stdout.strip() or None,
+        "python": platform.python_version(),
+        "sqlite": sqlite3.sqlite_version,
+        "system": platform.system(),
+        "cores": os.cpu_count(),
+    }
+
+
+def flat(found: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every figure with its dotted name."""
+    if isinstance(found, dict):
+        for key, value in found.items():
+            yield from flat(value, f"{path}.{key}" if path else key)
+    else:
+        yield path, found
+
+
+def main() -> None:
+    """Run; `--quick` runs fewer rounds, `--json` prints the figures as JSON."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--quick", action="store_true", help="fewer rounds")
+    options.add_argument("--json", action="store_true", help="JSON on stdout instead of a table")
+    options.add_argument("--folder", help="where to put the databases (default: beside this checkout)")
+    chosen = options.parse_args()
+    rounds = 3 if chosen.quick else 10
+    with tempfile.TemporaryDirectory(prefix=".bench-", dir=chosen.folder or Path.cwd()) as name:
+        folder = Path(name)
+        steps: dict[str, Callable[[], Any]] = {
+            "calls": lambda: calls.ratios(folder, rounds),
+            "syncs": lambda: syncs.syncs(folder),
+            "sessions": lambda: calls.sessions_at_once(folder, 150 * rounds),
+            "append": lambda: histories.append_cost(folder, rounds),
+            "replay": lambda: histories.replay(folder, 100_000),
+            "size": lambda: histories.size_on_disk(folder),
+        }
+        found: dict[str, Any] = {"machine": machine()}
+        for step, work in steps.items():
+            print(f"{step} …", file=sys.stderr, flush=True)
+            found[step] = work()
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(json.dumps(found, indent=2) + "\n")
+    if chosen.json:
+        print(json.dumps(found, indent=2))
+        return
+    for figure, value in flat(found):
+        print(f"{figure:<40} {value!s:>20}  {GOALS.get(figure, '')}")
+
+
+if __name__ == "__main__":
+    main()
