@@ -85,7 +85,8 @@ class History:
     `told` keeps each call as it was when the next turn was recorded: that is what the model has read of it, and no
     later verdict rewrites it. `settled` are the calls that ended after the model had read them as open, `resolved`
     those that ended after a person was asked; `last_of` is the last call of each tool, `responses` the last turn of
-    each response id.
+    each response id, `provider_ids` the first call with each provider's id, `quoted` the host's messages in the
+    assistant's role (they may hold calls with ids of their own).
     """
 
     session_id: str
@@ -104,6 +105,8 @@ class History:
     starts: list[MessageRecorded] = field(default_factory=list)
     told: dict[str, Call] = field(default_factory=dict)
     last_of: dict[str, str] = field(default_factory=dict)
+    provider_ids: dict[str, str] = field(default_factory=dict)
+    quoted: list[Said] = field(default_factory=list)
     keys: dict[str, MessageRecorded] = field(default_factory=dict)
     claims: list[Claim] = field(default_factory=list)
     unreadable: list[Event] = field(default_factory=list)
@@ -172,7 +175,10 @@ class History:
                 assert_never(body)
 
     def _message(self, body: MessageRecorded, place: int) -> None:
-        self.entries.append(Said(place, body))
+        said = Said(place, body)
+        self.entries.append(said)
+        if body.role == "assistant":
+            self.quoted.append(said)
         if body.start:
             self.starts.append(body)
         if body.key is not None:
@@ -215,6 +221,8 @@ class History:
         if turn is not None:
             while len(turn.slots) <= call.index:
                 turn.slots.append([])
+            if call.provider_call_id is not None and not turn.slots[call.index]:
+                self.provider_ids.setdefault(call.provider_call_id, call.call_id)
             turn.slots[call.index].append(call.call_id)
 
     def _require_room(self, call: Call, event: Event) -> None:

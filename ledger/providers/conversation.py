@@ -81,13 +81,13 @@ class Teller:
         return self._host.flush()
 
     def pass_over(self, history: History, until: Turn) -> None:
-        """Take in the ids of all that stands before this turn, without telling it."""
-        for entry in takewhile(lambda entry: entry is not until, history.entries):
-            if isinstance(entry, Said):
-                self._host.note(entry.body)
-            elif isinstance(entry, Turn):
-                for intent in _intents(history, entry):
-                    self._ids.give(intent.provider_call_id, intent.call_id)
+        """Take in which of the turn's ids are taken by what stands before it, without telling that."""
+        for said in takewhile(lambda said: said.sequence < until.sequence, history.quoted):
+            self._host.note(said.body)
+        own = {intent.call_id: intent.provider_call_id for intent in _intents(history, until)}
+        for given in filter(None, own.values()):
+            if history.provider_ids[given] not in own:
+                self._ids.give(given, "")
 
     def _answered(self, history: History, turn: Turn) -> list[Answered]:
         return [
