@@ -1,16 +1,17 @@
 """The read side: calls, events and open questions as plain rows, never domain objects; it changes nothing."""
 
 from ledger.audit.queries import call_rows, event_rows, review_rows
-from ledger.audit.story import call_events, call_of
+from ledger.audit.story import call_of, call_story, find_call
 from ledger.audit.tools import RecordedTool, RecordedVersion, recorded_tools
 
 __all__ = [
     "RecordedTool",
     "RecordedVersion",
-    "call_events",
     "call_of",
     "call_rows",
+    "call_story",
     "event_rows",
+    "find_call",
     "recorded_tools",
     "review_rows",
 ]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, get_args
 
+from ledger.calls import State
 from ledger.errors import UsageError
+from ledger.events.call_bodies import ErrorClass, FlagReason, Gate, Stage
 from ledger.ids import iso
 from ledger.store.port import CallFilter, EventFilter
 
@@ -19,6 +21,7 @@ EVENT_WORDS: Final = {"session": "session_id", "call": "call_id", "type": "types
 
 _LISTS: Final = frozenset({"states", "reasons", "types"})
 _TIMES: Final = frozenset({"since", "until"})
+_CLOSED: Final = {"states": State, "reasons": FlagReason, "gate": Gate, "error_class": ErrorClass, "stage": Stage}
 
 
 def call_filter(given: Mapping[str, Any]) -> CallFilter:
@@ -51,11 +54,22 @@ def _values(
 
 
 def _value(name: str, value: Any) -> Any:
-    if value is None:
-        return () if name in _LISTS else None
     if name in _LISTS:
-        return (value,) if isinstance(value, str) else tuple(value)
+        found = (value,) if isinstance(value, str) else tuple(value or ())
+        _check(name, found)
+        return found
+    if value is None:
+        return None
+    _check(name, (value,))
     return _stamp(name, value) if name in _TIMES else value
+
+
+def _check(name: str, values: tuple[Any, ...]) -> None:
+    """Refuse a word that nothing can have: an empty answer to a slip of the pen would look like good news."""
+    there = get_args(_CLOSED.get(name))
+    for value in values if there else ():
+        if value not in there:
+            raise UsageError(f"there is no {name} {value!r}", hint=f"There are: {', '.join(there)}.")
 
 
 def _stamp(name: str, value: Any) -> str:

@@ -1,16 +1,36 @@
-"""The whole story of one call: its events, and where they lead."""
+"""The whole story of one call: its events, where they lead, and what stands around it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
-from ledger.calls import Call, evolve
-from ledger.errors import IllegalTransition
-from ledger.events import Event, Unreadable, read_event
-from ledger.store.port import EventFilter, Reader, StoredEvent
+from ledger.audit.rows import Row
+from ledger.calls import Call, CallRow, evolve
+from ledger.errors import IllegalTransition, UnknownCall
+from ledger.events import CallNoted, Event, Unreadable, read_event
+from ledger.events.fields import to_wire
+from ledger.store.port import CallFilter, EventFilter, Reader, StoredEvent
+from ledger.strictjson import digest
 
 _PAGE: Final = 500
+_MOST_ALIKE: Final = 20
+
+
+def find_call(reader: Reader, reference: str) -> CallRow:
+    """
+    Return a call's row by its id, or by a unique head or tail of it (4 or more characters).
+
+    Raises `UnknownCall` where none or several fit.
+    """
+    rows = [placed.row for placed in reader.calls(CallFilter(call_id_part=reference), limit=_MOST_ALIKE)]
+    found = [row for row in rows if row.call_id == reference] or rows
+    if not found:
+        raise UnknownCall(f"no call {reference!r} in this ledger", hint="See `ledger audit calls`.")
+    if len(found) > 1:
+        fit = ", ".join(row.call_id for row in found[:3])
+        raise UnknownCall(f"{reference!r} fits several calls: {fit}", hint="Give more of the id.")
+    return found[0]
 
 
 def call_events(reader: Reader, session_id: str, call_id: str) -> Iterator[tuple[StoredEvent, Event]]:
@@ -34,3 +54,124 @@ def call_of(reader: Reader, session_id: str, call_id: str) -> Call:
         except IllegalTransition:
             return call
     return call
+
+
+def call_story(reader: Reader, call: Call) -> Row:
+    """Return all that is known of a call: intent, what ran, who allowed it, how it ended, what speaks of it besides."""
+    return {
+        **_identity(call),
+        **_execution(call),
+        **_outcome(call),
+        "approval": _approval(call),
+        "reason": call.reason,
+        "evidence": call.flag.evidence if call.flag else None,
+        "duplicateOf": call.flag.duplicate_of if call.flag else None,
+        "copies": [row.call_id for row in _rows(reader, CallFilter(duplicate_of=call.call_id))],
+        "supersededBy": call.superseded_by,
+        "lateOutcome": to_wire(call.late) if call.late else None,
+        "verdict": to_wire(call.review) if call.review else None,
+        "notes": list(_notes(reader, call)),
+        "lookAlikes": look_alikes(reader, call),
+    }
+
+
+def look_alikes(reader: Reader, call: Call) -> list[Row]:
+    """Return the other calls of the session with the same tool and arguments: one of them may be the answer."""
+    wanted = call.arguments_digest or (None if call.to_run is None else digest(call.to_run))
+    if wanted is None:
+        return []
+    found = _rows(reader, CallFilter(session_id=call.session_id, tool=call.tool))
+    alike = [row for row in found if row.arguments_digest == wanted and row.call_id != call.call_id]
+    return [
+        {
+            "callId": row.call_id,
+            "turn": row.turn,
+            "index": row.idx,
+            "state": row.state,
+            "code": row.code,
+            "startedAt": row.started_at,
+            "endedAt": row.ended_at,
+        }
+        for row in alike[-_MOST_ALIKE:]
+    ]
+
+
+def _rows(reader: Reader, where: CallFilter) -> Iterator[CallRow]:
+    after = 0
+    while page := reader.calls(where, after=after, limit=_PAGE):
+        yield from (placed.row for placed in page)
+        after = page[-1].position
+
+
+def _notes(reader: Reader, call: Call) -> Iterator[Row]:
+    for _, event in call_events(reader, call.session_id, call.call_id):
+        if isinstance(event.body, CallNoted):
+            yield {"at": event.recorded_at, "eventId": event.event_id, **to_wire(event.body)}
+
+
+def _identity(call: Call) -> Row:
+    return {
+        "callId": call.call_id,
+        "sessionId": call.session_id,
+        "turn": call.turn,
+        "index": call.index,
+        "revision": call.revision,
+        "tool": call.tool,
+        "schemaVersion": call.schema_version,
+        "schemaDigest": call.schema_digest,
+        "effect": call.effect,
+        "recovery": call.recovery,
+        "stage": call.stage,
+        "state": call.state,
+        "principal": call.principal,
+        "tenant": call.tenant,
+        "provider": call.provider,
+        "model": call.model,
+        "providerCallId": call.provider_call_id,
+        "rawArguments": call.raw_arguments,
+        "arguments": call.arguments,
+        "proposedAt": call.proposed_at,
+    }
+
+
+def _execution(call: Call) -> Row:
+    return {
+        "executed": call.to_run,
+        "argumentsDigest": call.arguments_digest,
+        "attempt": call.attempt,
+        "idempotencyKey": call.idempotency_key or call.host_key,
+        "worker": call.worker,
+        "startedAt": call.started_at,
+        "waitingSince": call.waiting_since,
+        "endedAt": call.ended_at,
+        "durationMs": call.duration_ms,
+    }
+
+
+def _outcome(call: Call) -> Row:
+    succeeded = call.state == "succeeded"
+    return {
+        "gate": call.gate,
+        "code": call.code,
+        "errorClass": call.error_class,
+        "message": call.message,
+        "violations": list(call.violations),
+        "status": call.status if succeeded else None,
+        "result": call.result if succeeded else None,
+        "resultKnown": call.result_known if succeeded else None,
+        "reconciled": call.reconciled,
+    }
+
+
+def _approval(call: Call) -> Any:
+    approval = call.approval
+    if approval is None:
+        return None
+    return {
+        "by": approval.by,
+        "person": approval.person,
+        "who": None if approval.who is None else list(approval.who),
+        "message": approval.message,
+        "expiresAt": approval.expires_at,
+        "at": approval.at,
+    }

@@ -7,8 +7,9 @@ import socket
 from dataclasses import dataclass
 from typing import Any
 
+from ledger.audit import find_call
 from ledger.calls import Call
-from ledger.errors import UnknownCall, UsageError, VerdictRefused
+from ledger.errors import UsageError, VerdictRefused
 from ledger.events import (
     Body,
     CallAuthorized,
@@ -27,7 +28,6 @@ from ledger.session.core import Core, Item
 from ledger.session.redaction import sensitive
 from ledger.session.wiring import Wiring
 from ledger.session.work import Work, examine
-from ledger.store.port import CallFilter
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +60,7 @@ def find(wiring: Wiring, reference: str) -> tuple[Core, Call]:
 
     Raises `UnknownCall` where none or several fit.
     """
-    rows = wiring.store.calls(CallFilter(call_id_part=reference), limit=3)
-    exact = [placed for placed in rows if placed.row.call_id == reference]
-    found = exact or list(rows)
-    if not found:
-        raise UnknownCall(f"no call {reference!r} in this ledger", hint="See `ledger audit calls`.")
-    if len(found) > 1:
-        raise UnknownCall(f"{reference!r} fits several calls", hint="Give more of the id.")
-    row = found[0].row
+    row = find_call(wiring.store, reference)
     core = Core(wiring, History(row.session_id), SessionOpened())
     core.load()
     return core, core.history.calls[row.call_id]
