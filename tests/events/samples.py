@@ -94,6 +94,13 @@ def bodies(cls: type[Body]) -> st.SearchStrategy[Body]:
     return st.fixed_dictionaries(required, optional=given_fields).map(lambda found: cls(**found))
 
 
+def choices(cls: type[Body]) -> st.SearchStrategy[Body]:
+    """Return any body of the class that differs in what decides: closed sets and truth values."""
+    decides = {field.name: values(field) for field in fields_of(cls) if field.choices or field.kinds == (bool,)}
+    required = {field.name: st.just(plain(field)) for field in fields_of(cls) if field.required}
+    return st.fixed_dictionaries(required | decides).map(lambda found: cls(**found))
+
+
 def events() -> st.SearchStrategy[Event]:
     """Return any event, of any type, with an odd envelope."""
     of_calls = st.fixed_dictionaries(
