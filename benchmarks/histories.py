@@ -110,7 +110,7 @@ def replay(folder: Path, events: int) -> dict[str, Any]:
 
 
 def size_on_disk(folder: Path) -> dict[str, Any]:
-    """Compare the database with the sum of its payloads (calls with 20 KB results), and replay of 10 times more (case 45)."""
+    """Compare the database with its payloads (calls with 20 KB results), and replay of 10 times more (case 45)."""
     result = "y" * 20_000
     timed: dict[int, tuple[float, float]] = {}
     sizes: dict[int, float] = {}

@@ -18,4 +18,24 @@ from ledger.session.results import CallResult as CallResult
 from ledger.session.results import Results as Results
 
 __version__: str
-__all__: list[str]
+__all__ = [
+    "Allow",
+    "Ask",
+    "CallResult",
+    "CantTell",
+    "Context",
+    "Deny",
+    "DidNotHappen",
+    "Failed",
+    "Happened",
+    "Invalid",
+    "Ledger",
+    "LedgerError",
+    "NotFound",
+    "OutcomeUnknown",
+    "Rejected",
+    "Results",
+    "Session",
+    "Unavailable",
+    "__version__",
+]

@@ -45,7 +45,7 @@ def find_turn(
     delivered in this handle, equal calls. Everything else is new: models do repeat a turn word for word (550 of 743
     repeats of provider ids in real sessions). Raises `DivergentTurn` where another content is recorded at the given
     number, `UsageError` for a number out of reach.
-    """  # fmt: skip
+    """
     last = history.turns[-1] if history.turns else None
     if given is not None:
         return _given(history, shapes, text, given)

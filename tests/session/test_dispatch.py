@@ -367,7 +367,7 @@ def test_a_message_without_a_role_is_refused(ledger: Ledger) -> None:
     session = ledger.session("s")
     for wrong in ("hi", {"content": "hi"}, {"role": 1}):
         with pytest.raises(UsageError, match="an object with a role"):
-            session.add(wrong)  # type: ignore[arg-type] # that is the point
+            session.add(wrong)  # type: ignore[arg-type]  # that is the point
 
 
 def test_a_session_that_keeps_only_calls_keeps_no_text(ledger: Ledger) -> None:
