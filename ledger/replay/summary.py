@@ -10,6 +10,8 @@ from ledger.providers.plain import text_of
 from ledger.strictjson import Json, canonical
 
 _LONGEST = 100
+_OWNER_PARTS = 6
+"""Host, boot, pid namespace, pid, its start time and a random part."""
 
 
 def summary(body: Body) -> str:
@@ -33,7 +35,7 @@ def _said(body: Body) -> str:
         case e.CallApprovalRequested():
             return f"asks {', '.join(body.who) if body.who else 'anybody'}" + _of(body.message, ": ")
         case e.CallStarted():
-            return f"on {body.worker}, key {body.idempotency_key}"
+            return f"on {owner_name(body.worker)}, key {body.idempotency_key}"
         case e.CallAttemptFailed():
             return f"{body.code}: {_clipped(body.message)}; again in {body.backoff_seconds:g} s"
         case e.CallSucceeded():
@@ -61,7 +63,7 @@ def _session(body: e.SessionBody) -> str:
         case e.SessionOpened():
             return "opened" + _of(body.agent, " by ") + _of(body.model, ", model ")
         case e.SessionClaimed():
-            return f"by {body.owner}, token {body.token}"
+            return f"by {owner_name(body.owner)}, token {body.token}"
         case e.SessionResumed():
             return f"{len(body.decisions)} decided" + _of(", ".join(map(_decision, body.decisions[:3])) or None, ": ")
         case e.SessionClosed():
@@ -84,6 +86,12 @@ def _session(body: e.SessionBody) -> str:
             return body.reason
         case _:
             assert_never(body)
+
+
+def owner_name(owner: str) -> str:
+    """Return an owner as people say it: `pid 4711 on host`; what is not of this library's making stays as it is."""
+    parts = owner.split(":")
+    return f"pid {parts[3]} on {parts[0]}" if len(parts) == _OWNER_PARTS else owner
 
 
 def _decision(decision: Json) -> str:
