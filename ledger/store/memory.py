@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
@@ -99,7 +99,7 @@ class MemoryStore:
             if event.call_id is not None:
                 self._firsts.setdefault(event.call_id, position)
             positions.append(position)
-        stream.head = replace(after, sequence=links[-1].sequence, digest=links[-1].digest)
+        stream.head = rules.moved(after, links[-1])
         for row in request.calls:
             self._drop(row.call_id)
         for row in request.calls:

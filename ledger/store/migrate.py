@@ -6,23 +6,37 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import cast
 
 from alembic import command
 from alembic.config import Config
+from alembic.util import CommandError
 from sqlalchemy import Connection, create_engine, event
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
+
+from ledger.errors import SchemaOutdated
 
 _GUARD = threading.Lock()
 """Alembic keeps its context in module globals: two threads would mix theirs up."""
 
 
 def upgrade(connect: Callable[[], sqlite3.Connection]) -> None:
-    """Bring a database to the newest revision; the caller holds the writers' lock."""
-    with _GUARD, engine(connect) as connection:
-        config = Config()
-        config.set_main_option("script_location", "ledger:migrations")
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+    """
+    Bring a database to the newest revision; the caller holds the writers' lock.
+
+    Raises `sqlite3.Error`, and `SchemaOutdated` where its revision is unknown.
+    """
+    try:
+        with _GUARD, engine(connect) as connection:
+            config = Config()
+            config.set_main_option("script_location", "ledger:migrations")
+            config.attributes["connection"] = connection
+            command.upgrade(config, "head")
+    except DBAPIError as error:
+        raise cast("sqlite3.Error", error.orig) from error  # there is only one driver here
+    except CommandError as error:
+        raise SchemaOutdated(f"the tables cannot be upgraded: {error}") from error
 
 
 @contextmanager

@@ -14,7 +14,4 @@ Raised by a migration that older releases cannot work beside (a contracting one)
 A database with a newer revision of the same epoch is fine: that release only added to it.
 """
 
-APPLICATION: Final = 0x6C656467
-"""`PRAGMA application_id` of a ledger ("ledg"), so that `file` and we know one from somebody else's database."""
-
 Migrate: TypeAlias = Literal["auto", "check", "off"]

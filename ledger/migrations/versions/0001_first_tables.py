@@ -51,7 +51,7 @@ def upgrade() -> None:
     _session_key()
     for trigger in APPEND_ONLY:
         op.execute(trigger)
-    op.execute("PRAGMA application_id = 1818584167")
+    op.execute("PRAGMA application_id = 1818584167")  # "ledg", for `file`
     op.execute("PRAGMA user_version = 1")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
@@ -64,7 +63,7 @@ class Changes:
             return self._recorded(request, head, rules.head_disagrees(request.session_id))
         except OverflowError as error:
             raise rules.too_large(request) or error from error
-        after = replace(after, sequence=links[-1].sequence, digest=links[-1].digest)
+        after = rules.moved(after, links[-1])
         self._move_head(request.session_id, head, after)
         positions = tuple(range(last - len(links) + 1, last + 1))
         if request.calls:

@@ -33,10 +33,14 @@ class SideLock:
 
         Raises `StoreBusy` naming the holder, `StoreUnavailable` where the side file cannot be opened.
         """
-        if self._descriptor < 0:
-            self._descriptor = self._open()
-        if not door.try_lock(self._descriptor):
-            self._wait(patience)
+        while True:
+            if self._descriptor < 0:
+                self._descriptor = self._open()
+            if not door.try_lock(self._descriptor):
+                self._wait(patience)
+            if os.fstat(self._descriptor).st_nlink:
+                break
+            self.close()  # somebody took it for a leftover and removed it: others lock a new one
         os.pwrite(self._descriptor, b"%-*d\n" % (_DIGITS, os.getpid()), 0)
 
     def release(self) -> None:

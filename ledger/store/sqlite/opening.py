@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from ledger.errors import NoDatabase, SchemaOutdated
 from ledger.ids import Clock
-from ledger.store.schema import APPLICATION, EPOCH, HEAD, Migrate
+from ledger.store.schema import EPOCH, HEAD, Migrate
+from ledger.store.sqlite.anchor import Anchor
 from ledger.store.sqlite.faults import translated
 from ledger.store.sqlite.files import Files
 from ledger.store.sqlite.lock import SideLock
 from ledger.store.sqlite.reader import open_reader
 from ledger.store.sqlite.store import ReadOnlySqliteStore, SqliteStore
+
+_VERSION: Final = "alembic_version"
+_OURS: Final = frozenset({"event", "session_head", _VERSION})
+_HOW_TO_MAKE: Final = "`ledger init` makes one, and so does Ledger.open."
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +46,10 @@ class Tables:
 def tables_of(connection: sqlite3.Connection) -> Tables:
     """Look at what a file holds. Raises `sqlite3.Error`."""
     names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    if application != APPLICATION or "alembic_version" not in names:
-        return Tables(None, 0, foreign=bool(names - {"alembic_version"}) or application != 0)
+    if not names >= _OURS:
+        return Tables(None, 0, foreign=bool(names - {_VERSION}))
     (epoch,) = connection.execute("PRAGMA user_version").fetchone()
-    row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    row = connection.execute(f"SELECT version_num FROM {_VERSION}").fetchone()  # noqa: S608 - our own name
     return Tables(row[0] if row else None, epoch, foreign=False)
 
 
@@ -51,37 +58,90 @@ def open_file(
 ) -> SqliteStore | ReadOnlySqliteStore:
     """Open the ledger in a file; see `ledger.store.urls.open_store`."""
     files = Files(path)
-    if not files.exists() and (read_only or not create):
-        raise NoDatabase(f"there is no ledger at {path}", hint="`ledger init` makes one, and so does Ledger.open.")
-    if not read_only and create:
-        files.database.parent.mkdir(parents=True, exist_ok=True)
-    files.refuse_network()
-    try:
-        if read_only:
-            _check(files, migrate)
-            return ReadOnlySqliteStore(files)
-        _prepare(files, create=create, migrate=migrate, patience=patience)
-    except sqlite3.Error as error:
-        raise translated(error, files.database, doing="open") from error
+    if read_only:
+        check(files, migrate)
+        return ReadOnlySqliteStore(files)
+    prepare(files, create=create, migrate=migrate, patience=patience)
     return SqliteStore(files, clock=clock, patience=patience)
 
 
-def _check(files: Files, migrate: Migrate) -> None:
-    connection = open_reader(files)
+def check(files: Files, migrate: Migrate) -> Tables:
+    """
+    Return what the file's tables are; nothing is made or changed.
+
+    Raises `NoDatabase`, `SchemaOutdated` (unless `migrate` is "off") and `StoreUnavailable`.
+    """
+    with reading(files) as connection:
+        tables = tables_of(connection)
+    _refuse(files, tables, create=False)
+    if migrate != "off" and not tables.current:
+        raise _outdated(files, tables)
+    return tables
+
+
+@contextmanager
+def reading(files: Files) -> Iterator[sqlite3.Connection]:
+    """Lend a connection that cannot write, and leave no trace of it; SQLite's errors become the ledger's."""
+    _refuse_missing(files)
+    files.refuse_network()
+    anchor = Anchor(files)
+    try:
+        connection = open_reader(files)
+        try:
+            yield connection
+        finally:
+            connection.close()
+    except sqlite3.Error as error:
+        raise translated(error, files.database, doing="read") from error
+    finally:
+        anchor.close()
+
+
+def prepare(files: Files, *, create: bool, migrate: Migrate, patience: float) -> str | None:
+    """
+    Make sure that the tables are there, under the writers' lock: of many starters one does the work.
+
+    Returns which revision there was. Raises `NoDatabase`, `SchemaOutdated`, `StoreBusy`, `StoreUnavailable`.
+    """
+    if create:
+        files.database.parent.mkdir(parents=True, exist_ok=True)
+    else:
+        _refuse_missing(files)
+    files.refuse_network()
+    try:
+        with SideLock(files.lock).held(patience):
+            return _prepare(files, create=create, migrate=migrate)
+    except sqlite3.Error as error:
+        raise translated(error, files.database, doing="open") from error
+
+
+def _prepare(files: Files, *, create: bool, migrate: Migrate) -> str | None:
+    connection = files.writer("rwc" if create else "rw")
     try:
         tables = tables_of(connection)
     finally:
         connection.close()
-    _refuse(files, tables, create=False)
-    if migrate != "off" and not tables.current:
+    _refuse(files, tables, create=create)
+    if tables.current or (migrate == "off" and tables.revision is not None):
+        return tables.revision
+    if tables.newer or (migrate != "auto" and tables.revision is not None):
         raise _outdated(files, tables)
+    from ledger.store.migrate import upgrade
+
+    upgrade(files.writer)
+    return tables.revision
+
+
+def _refuse_missing(files: Files) -> None:
+    if not files.exists():
+        raise NoDatabase(f"there is no ledger at {files.database}", hint=_HOW_TO_MAKE)
 
 
 def _refuse(files: Files, tables: Tables, *, create: bool) -> None:
     if tables.foreign:
         raise NoDatabase(f"{files.database} is a database, but not a ledger", hint="Give the ledger a file of its own.")
     if tables.revision is None and not create:
-        raise NoDatabase(f"{files.database} holds no ledger", hint="`ledger init` makes one, and so does Ledger.open.")
+        raise NoDatabase(f"{files.database} holds no ledger", hint=_HOW_TO_MAKE)
 
 
 def _outdated(files: Files, tables: Tables) -> SchemaOutdated:
@@ -94,21 +154,3 @@ def _outdated(files: Files, tables: Tables) -> SchemaOutdated:
         f"{files.database} has the tables of an older release ({tables.revision}, here {HEAD})",
         hint="Run `ledger db upgrade`.",
     )
-
-
-def _prepare(files: Files, *, create: bool, migrate: Migrate, patience: float) -> None:
-    """Make sure that the tables are there, under the writers' lock: of many starters one does the work."""
-    with SideLock(files.lock).held(patience):
-        connection = files.writer("rwc" if create else "rw")
-        try:
-            tables = tables_of(connection)
-        finally:
-            connection.close()
-        _refuse(files, tables, create=create)
-        if tables.current or (migrate == "off" and tables.revision is not None):
-            return
-        if tables.newer or (migrate != "auto" and tables.revision is not None):
-            raise _outdated(files, tables)
-        from ledger.store.migrate import upgrade
-
-        upgrade(files.writer)

@@ -44,9 +44,8 @@ _LAST: Final = 2**63 - 1
 class Readers:
     """The idle connections for reading; a thread takes one for each call, so it never waits for another's."""
 
-    def __init__(self, files: Files, *, mode: str = "ro") -> None:
+    def __init__(self, files: Files) -> None:
         self.files = files
-        self._mode = mode
         self._idle: deque[sqlite3.Connection] = deque()
         self._pinned = threading.local()
         self._closed = False

@@ -14,6 +14,7 @@ from ledger.store import rules
 from ledger.store.group import GroupWriter
 from ledger.store.port import Append, Appended
 from ledger.store.sqlite import door, sql
+from ledger.store.sqlite.anchor import Anchor
 from ledger.store.sqlite.changes import Answer, Changes, Request
 from ledger.store.sqlite.faults import translated
 from ledger.store.sqlite.files import Files
@@ -87,6 +88,7 @@ class ReadOnlySqliteStore(SqliteReader):
     """A ledger opened for reading: every write is refused."""
 
     def __init__(self, files: Files) -> None:
+        self._anchor = Anchor(files)
         self._pool = Readers(files)
         super().__init__(self._pool)
         _OPEN.add(self)
@@ -111,12 +113,14 @@ class ReadOnlySqliteStore(SqliteReader):
             return differences(connection, rows)
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections, and leave no trace of them."""
         self._pool.close()
+        self._anchor.close()
 
     def forget(self) -> None:
         """Start anew in a forked child."""
         self._pool.forget()
+        self._anchor.forget()
 
 
 def _refusal(*_what: object) -> UsageError:

@@ -25,8 +25,8 @@ _CHECKPOINT_STEP: Final = WAL_BYTES // 4
 
 
 def is_outcome(request: Request) -> bool:
-    """Return whether the request holds what cannot be asked again, and so waits without a deadline."""
-    return isinstance(request, Append) and any(draft.type in rules.OUTCOMES for draft in request.drafts)
+    """Return whether a request waits without a deadline."""
+    return isinstance(request, Append) and rules.is_outcome(request)
 
 
 class Writer:
@@ -81,6 +81,8 @@ class Writer:
 
     def _begin(self, connection: sqlite3.Connection, *, patient: bool) -> None:
         """Begin; a program that does not know the side lock may hold SQLite's own."""
+        if connection.in_transaction:  # Ctrl-C came between two lines
+            connection.execute(sql.ROLLBACK)
         while True:
             try:
                 connection.execute(sql.BEGIN)
@@ -235,9 +237,8 @@ class Writer:
             if self._connection is None:
                 self.lock.close()
                 return
-            with contextlib.suppress(StoreError):
+            with contextlib.suppress(StoreError, sqlite3.Error):
                 self.lock.acquire(self.patience)
-            with contextlib.suppress(sqlite3.Error):
                 self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             self._drop()
             self.lock.close()

@@ -1,0 +1,141 @@
+"""What a person does to a ledger as a whole: where is it, are its tables current, is everything in it sound."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from ledger.errors import UsageError
+from ledger.store.schema import HEAD
+from ledger.store.sqlite import inspect
+from ledger.store.sqlite.files import SYNCHRONOUS, Files
+from ledger.store.sqlite.inspect import ChainFault, Chains, Orphans
+from ledger.store.sqlite.opening import check as check_tables
+from ledger.store.sqlite.opening import prepare, reading
+from ledger.store.urls import MEMORY, sqlite_path
+
+__all__ = ["ChainFault", "Chains", "Health", "Orphans", "Tables", "Upgraded", "check", "current", "locate", "upgrade"]
+
+WAL_RESET: Final = ((3, 7, 0), (3, 51, 2))
+"""SQLite releases with the WAL-reset bug (https://sqlite.org/wal.html): two connections that write or checkpoint at
+once could lose a commit. The ledger's own writers queue for a lock, so only other programs can meet it."""
+
+_OWNER_ONLY: Final = 0o077
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Which revision a database has, and which this release works on."""
+
+    path: Path
+    revision: str
+    head: str
+    state: Literal["current", "older", "newer"]
+
+
+@dataclass(frozen=True, slots=True)
+class Upgraded:
+    """What an upgrade did: from which revision (None: there was no ledger yet) to which."""
+
+    path: Path
+    before: str | None
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """
+    What a check found. `sound` is whether nothing is wrong with what is recorded.
+
+    `notes` are for people: settings and surroundings that deserve a look, no integrity failure among them.
+    """
+
+    path: Path
+    revision: str
+    sqlite_version: str
+    wal_reset_bug: bool
+    journal_mode: str
+    synchronous: str
+    mode: str  # permissions, octal
+    size: int  # bytes, the log included
+    damage: tuple[str, ...]
+    chains: Chains
+    orphans: Orphans
+    notes: tuple[str, ...]
+
+    @property
+    def sound(self) -> bool:
+        """Whether file, chains and projection are in order."""
+        return not (self.damage or self.chains.bad or self.orphans.rows or self.orphans.proposals)
+
+
+def locate(url: str) -> Path:
+    """Return the absolute path of a ledger's file, whether it is there or not. Raises `UsageError` for other URLs."""
+    return _files(url).database
+
+
+def current(url: str) -> Tables:
+    """Return which revision a ledger's tables have. Raises `NoDatabase`."""
+    files = _files(url)
+    revision = check_tables(files, "off").revision or ""
+    state: Literal["current", "older", "newer"] = "current"
+    if revision != HEAD:
+        state = "newer" if revision > HEAD else "older"
+    return Tables(files.database, revision, HEAD, state)
+
+
+def upgrade(url: str, *, patience: float = 60.0) -> Upgraded:
+    """Make a ledger, or bring its tables to this release; raises `SchemaOutdated` where they are too new for that."""
+    files = _files(url)
+    before = prepare(files, create=True, migrate="auto", patience=patience)
+    return Upgraded(files.database, before, max(HEAD, before or ""))
+
+
+def check(url: str) -> Health:
+    """Look at everything, change nothing. Raises `NoDatabase`, and `StoreUnavailable` where it cannot be read."""
+    files = _files(url)
+    revision = check_tables(files, "off").revision or ""
+    with reading(files) as connection:
+        connection.execute("BEGIN")
+        journal_mode = inspect.pragma(connection, "journal_mode")
+        damage = inspect.damage(connection)
+        chains, orphans = inspect.chains(connection), inspect.orphans(connection)
+    mode = stat.S_IMODE(files.database.stat().st_mode)
+    buggy = WAL_RESET[0] <= sqlite3.sqlite_version_info <= WAL_RESET[1]
+    return Health(
+        path=files.database,
+        revision=revision,
+        sqlite_version=sqlite3.sqlite_version,
+        wal_reset_bug=buggy,
+        journal_mode=journal_mode,
+        synchronous=SYNCHRONOUS.lower(),
+        mode=f"{mode:04o}",
+        size=sum(path.stat().st_size for path in (files.database, files.wal) if path.exists()),
+        damage=damage,
+        chains=chains,
+        orphans=orphans,
+        notes=tuple(_notes(files, journal_mode, mode, buggy=buggy)),
+    )
+
+
+def _notes(files: Files, journal_mode: str, mode: int, *, buggy: bool) -> Iterator[str]:
+    if journal_mode != "wal":
+        yield f"The journal mode is {journal_mode}, not wal; it is set again when the ledger is opened for writing."
+    if os.name == "posix" and mode & _OWNER_ONLY:
+        yield f"Others may read or write {files.database} ({mode:04o}); `chmod 600` it."
+    if buggy:
+        yield (
+            f"SQLite {sqlite3.sqlite_version} has the WAL-reset bug (3.7.0 to 3.51.2). The ledger's own processes are"
+            " safe from it; do not write or checkpoint this file with other programs while the ledger runs."
+        )
+
+
+def _files(url: str) -> Files:
+    if url.startswith(MEMORY):
+        raise UsageError("a ledger in memory has no file")
+    return Files(sqlite_path(url))
