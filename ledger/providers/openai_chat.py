@@ -13,6 +13,7 @@ from ledger.errors import JsonRejected, UsageError
 from ledger.events.session_bodies import TurnRecorded
 from ledger.providers import openai_host, openai_parse, openai_transcript
 from ledger.providers.names import IdRule, Ids, wire_name
+from ledger.providers.plain import view
 from ledger.providers.port import Answered, FindAnswers, HostMessages, Reply
 from ledger.strictjson import JsonObject, canonical, decode, export_safe, export_text
 
@@ -81,9 +82,14 @@ class OpenAIChat:
         """Return the way in for the host's messages of one conversation."""
         return openai_host.OpenAIHost(ids)
 
-    def complete(self, messages: Sequence[Any], find: FindAnswers) -> list[Any]:
+    def complete(self, messages: Sequence[Any], find: FindAnswers, *, every: bool) -> tuple[list[Any], set[str]]:
         """Return the transcript with the missing tool messages, each after its call's message."""
-        return openai_transcript.complete(messages, find, self.ids)
+        return openai_transcript.Transcript(messages, self.ids).complete(find, every=every)
+
+    def holds(self, messages: Sequence[Any], message: JsonObject) -> bool:
+        """Whether a message of this role and content stands in the transcript."""
+        views = (view(each) or {} for each in messages)
+        return any(all(each.get(key) == value for key, value in message.items()) for each in views)
 
 
 def _audio(spoken: Any) -> JsonObject:

@@ -30,29 +30,58 @@ class _Asking:
         return sorted(a for a in self.answers if a is not None) == [self.place + 1 + n for n in range(len(self.calls))]
 
 
-def complete(messages: Sequence[Any], find: FindAnswers, rule: IdRule) -> list[Any]:
-    """
-    Return the transcript with the missing tool messages.
+class Transcript:
+    """A host's messages: SDK objects and dicts, kept as they are."""
 
-    What is there stays as it is, object for object; only an answer that stands too late is moved to its call, and a
-    call without an id that gets an answer gets an id too.
-    """
-    views = [view(message) for message in messages]
-    asking = _asking(views)
-    if all(each.whole for each in asking):
-        return list(messages)
-    recorded = find([each.calls for each in asking])
-    out: list[Any] = []
-    done = 0
-    for each, answers in zip(asking, recorded, strict=True):
-        if each.whole:
-            continue
-        out += messages[done : each.place]
-        out += _filled(messages, each, answers, rule)
-        answered = set(each.answers)
-        out += [messages[place] for place in range(each.place + 1, each.end) if place not in answered]
-        done = each.end
-    return out + list(messages[done:])
+    def __init__(self, messages: Sequence[Any], rule: IdRule) -> None:
+        self._messages = messages
+        self._views = [view(message) for message in messages]
+        self._rule = rule
+        self._asking = _asking(self._views)
+
+    def complete(self, find: FindAnswers, *, every: bool) -> tuple[list[Any], set[str]]:
+        """
+        Return the transcript with the missing tool messages; see `WireFormat.complete`.
+
+        What is there stays as it is, object for object; only an answer that stands too late is moved to its call, and
+        a call without an id that gets an answer gets an id too.
+        """
+        if not every and all(each.whole for each in self._asking):
+            return list(self._messages), set()
+        out: list[Any] = []
+        told: set[str] = set()
+        done = 0
+        for each, answers in zip(self._asking, find([each.calls for each in self._asking]), strict=True):
+            told |= {call_id for n, (call_id, text) in enumerate(answers or ()) if self._told(each.answers[n], text)}
+            if each.whole:
+                continue
+            out += self._messages[done : each.place]
+            out += self._filled(each, answers)
+            answered = set(each.answers)
+            out += [self._messages[place] for place in range(each.place + 1, each.end) if place not in answered]
+            done = each.end
+        return out + list(self._messages[done:]), told
+
+    def _told(self, place: int | None, text: str) -> bool:
+        """Whether this text answers the call, be it already or from now on."""
+        answer = None if place is None else self._views[place]
+        return answer is None or answer.get("content") == text
+
+    def _filled(self, asking: _Asking, answers: Sequence[tuple[str, str]] | None) -> list[Any]:
+        """Return the assistant message and one answer for each of its calls, in their order."""
+        unknown = canonical(unrecorded()).decode()
+        ids: dict[int, str] = {}
+        found: list[Any] = []
+        for number, call in enumerate(asking.calls):
+            place = asking.answers[number]
+            if place is not None:
+                found.append(self._messages[place])
+                continue
+            call_id, text = answers[number] if answers else (f"message {asking.place}, call {number}", unknown)
+            if not call.provider_call_id:
+                ids[number] = self._rule.derived(call_id)
+            found.append(tool_message(call.provider_call_id or ids[number], text))
+        return [_with_ids(self._messages[asking.place], ids), *found]
 
 
 def _asking(views: Sequence[JsonObject | None]) -> list[_Asking]:
@@ -77,25 +106,6 @@ def _assign(asking: _Asking, place: int, given: object) -> None:
         if asking.answers[number] is None and (call.provider_call_id or None) == given:
             asking.answers[number] = place
             return
-
-
-def _filled(
-    messages: Sequence[Any], asking: _Asking, answers: Sequence[tuple[str, str]] | None, rule: IdRule
-) -> list[Any]:
-    """Return the assistant message and one answer for each of its calls, in their order."""
-    unknown = canonical(unrecorded()).decode()
-    ids: dict[int, str] = {}
-    found: list[Any] = []
-    for number, call in enumerate(asking.calls):
-        place = asking.answers[number]
-        if place is not None:
-            found.append(messages[place])
-            continue
-        call_id, text = answers[number] if answers else (f"message {asking.place}, call {number}", unknown)
-        if not call.provider_call_id:
-            ids[number] = rule.derived(call_id)
-        found.append(tool_message(call.provider_call_id or ids[number], text))
-    return [_with_ids(messages[asking.place], ids), *found]
 
 
 def _with_ids(message: Any, ids: dict[int, str]) -> Any:

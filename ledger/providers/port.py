@@ -107,5 +107,12 @@ class WireFormat(Protocol):
     def host(self, ids: Ids) -> HostMessages:
         """Return the way in for the host's messages of one conversation."""
 
-    def complete(self, messages: Sequence[Any], find: FindAnswers) -> list[Any]:
-        """Return a host's transcript with the missing answers at their places; the rest stays as it is."""
+    def complete(self, messages: Sequence[Any], find: FindAnswers, *, every: bool) -> tuple[list[Any], set[str]]:
+        """
+        Return a host's transcript with the missing answers at their places; the rest stays as it is.
+
+        Beside it the callIds whose answer as found stands in it now; with `every` also those where nothing is missing.
+        """
+
+    def holds(self, messages: Sequence[Any], message: JsonObject) -> bool:
+        """Whether the message stands in a host's transcript."""

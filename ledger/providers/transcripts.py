@@ -12,7 +12,7 @@ from ledger.calls import Call
 from ledger.errors import JsonRejected
 from ledger.history import History, Turn
 from ledger.providers.answer import SHOWN_BYTES, answer_text
-from ledger.providers.conversation import honest
+from ledger.providers.conversation import honest, note_message
 from ledger.providers.names import Ids, wire_name
 from ledger.providers.port import ProposedCall, WireFormat
 from ledger.strictjson import canonical, check, decode
@@ -26,14 +26,21 @@ def complete(history: History, messages: Sequence[Any], wire: WireFormat, limit:
 
     Its messages are matched with the recorded turns by order and content, from the end: ids repeat or are missing in
     real transcripts, and hosts drop old messages. A call is answered as it stands now; one that the ledger does not
-    know is answered by just that.
+    know is answered by just that. What ended after the model had read it as open is told in notes at the end, unless
+    the transcript tells it.
     """
 
     def find(asked: Sequence[Sequence[ProposedCall]]) -> list[list[tuple[str, str]] | None]:
         turns = _align(history, asked, wire)
         return [None if turn is None else _texts(history, turn, limit) for turn in turns]
 
-    return wire.complete(messages, find)
+    completed, told = wire.complete(messages, find, every=bool(history.settled))
+    answered = {(history.calls[call_id].turn, history.calls[call_id].index) for call_id in told}
+    for entry in history.settled:
+        note = note_message(entry, wire, limit)
+        if (entry.call.turn, entry.call.index) not in answered and not wire.holds(messages, note):
+            completed.append(note)
+    return completed
 
 
 def _texts(history: History, turn: Turn, limit: int) -> list[tuple[str, str]]:

@@ -120,7 +120,25 @@ def test_an_answer_is_as_the_call_stands_now() -> None:
     recording.run(sent, flagged())
     recording.turn(Reply(kind="text", provider="openai", text="I wait."))
     recording.add(happened({"id": 7}), sent)
-    assert data(complete(recording.history, [asking(call("a", "{}", "f"))], WIRE)) == [{"id": 7}]
+    found = complete(recording.history, [asking(call("a", "{}", "f"))], WIRE)
+    assert data(found) == [{"id": 7}]
+    assert complete(recording.history, found, WIRE) == found
+
+
+def test_a_later_end_is_told_once() -> None:
+    """A host whose transcript says "under review" is told the verdict in a note, once it keeps it no second time."""
+    recording = recorded([("f", {}, "a")], run=False)
+    (sent,) = recording.history.calls.values()
+    recording.run(sent, flagged())
+    recording.turn(Reply(kind="text", provider="openai", text="I wait."))
+    transcript = conversation(recording.history, WIRE)
+    recording.add(happened({"id": 7}), sent)
+    found = complete(recording.history, [*transcript, USER], WIRE)
+    assert found[:-1] == [*transcript, USER]
+    assert '"data":{"id":7}' in found[-1]["content"]
+    assert complete(recording.history, found, WIRE) == found
+    as_object = SimpleNamespace(model_dump=lambda: found[-1] | {"name": None})
+    assert complete(recording.history, [*transcript, as_object, "?"], WIRE)[-2:] == [as_object, "?"]
 
 
 @pytest.mark.parametrize(
