@@ -38,7 +38,10 @@ import click
 from ledger.cli.frame import Root
 from ledger.cli.shell import Shell
 
-NOUNS: Final[dict[str, str]] = {}
+NOUNS: Final[dict[str, str]] = {
+    "review": "Calls that wait for a person, and a person's word on them.",
+    "audit": "What was asked, allowed, run and answered.",
+}
 
 
 @click.group(

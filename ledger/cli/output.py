@@ -7,11 +7,12 @@ one object: `{"data": object}`, `{"data": [rows], "next": cursor or null}` or `{
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import click
 
@@ -23,6 +24,9 @@ from ledger.cli.text import Ink, Line, Part, paint, visible
 
 Format = Literal["table", "json", "jsonl", "csv"]
 FORMATS: Final[tuple[Format, ...]] = ("table", "json", "jsonl", "csv")
+
+Cursor: TypeAlias = str | Callable[[], str | None] | None
+"""Where the following page begins; a function where that is known only behind the last row."""
 
 _Item = TypeVar("_Item")
 
@@ -57,7 +61,7 @@ class Output:
         columns: Sequence[table.Column],
         *,
         format: Format | None = None,
-        next: str | None = None,
+        next: Cursor = None,
         empty: str = "Nothing found.",
         keep_formulas: bool = False,
     ) -> None:
@@ -83,8 +87,29 @@ class Output:
                 self._pieces(csv_lines(rows, names, keep_formulas=keep_formulas, one_line=flat))
             case _:
                 self._table(rows, columns, empty)
-        if next is not None:
-            self.note(f"There are more: go on with --after {next}")
+        cursor = next() if callable(next) else next
+        if cursor is not None:
+            self.note(f"There are more: go on with --after {cursor}")
+
+    def document(self, pieces: Iterable[str]) -> None:
+        """Print one JSON value that comes in pieces: in the envelope with `json`, indented on a terminal."""
+        if sys.stdout.isatty():  # a terminal's reader sees no memory
+            value = json.loads("".join(pieces))
+            self.json({"data": value} if self._json else value)
+            return
+        opening, closing = ('{"data": ', "}\n") if self._json else ("", "\n")
+        for piece in pieces:
+            streams.write(sys.stdout, opening + piece)
+            opening = ""
+        streams.write(sys.stdout, closing)
+
+    def progressed(self, data: Mapping[str, Any], lines: Iterable[Line]) -> None:
+        """Print one of many things at once, as it happens: with `json` as one line, else `lines` to a person."""
+        if self._json:
+            streams.write(sys.stdout, dumps(data) + "\n", flush=True)
+        else:
+            self.lines(lines)
+            streams.flush(sys.stdout)
 
     def note(self, *parts: Part) -> None:
         """Say one line to a person, on stderr, after all that was printed so far. Passwords in it are masked."""
@@ -130,7 +155,7 @@ class Output:
         if line is None:
             self.note(empty)
 
-    def _envelope(self, rows: Iterable[Row], next: str | None) -> None:
+    def _envelope(self, rows: Iterable[Row], next: Cursor) -> None:
         """Write the list's envelope while the rows flow; a failure in the middle still leaves one whole object."""
         opening, between = '{"data": [', ",\n " if sys.stdout.isatty() else ", "
         try:
@@ -143,7 +168,8 @@ class Output:
             fault = fault_of(error)
             streams.write(sys.stdout, f'], "next": null, "error": {dumps(fault.to_wire())}}}\n')
             raise click.exceptions.Exit(fault.exit_code) from error
-        streams.write(sys.stdout, f'{"" if opening == between else opening}], "next": {dumps(next)}}}\n')
+        cursor = next() if callable(next) else next
+        streams.write(sys.stdout, f'{"" if opening == between else opening}], "next": {dumps(cursor)}}}\n')
 
     def _pieces(self, pieces: Iterable[str], *, flush: bool = False) -> None:
         for piece in pieces:

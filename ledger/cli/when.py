@@ -1,4 +1,4 @@
-"""Times and ages as people type them: `7d`, `24h`, `15m`, or an ISO 8601 time; a time without offset is UTC."""
+"""Times and ages as people type and read them: `7d`, `24h`, `15m`, or ISO 8601; a time without offset is UTC."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 import click
 
 _UNITS: Final = {"w": "weeks", "d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
+_SIZES: Final = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
 _AGE: Final = re.compile(r"(?:\d{1,9}[wdhms])+", re.ASCII)
 _PIECE: Final = re.compile(r"(\d+)([wdhms])", re.ASCII)
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -40,6 +41,22 @@ def moment(text: str, now: datetime) -> datetime:
         raise ValueError(f"{text!r} is outside of the calendar") from None
     except ValueError:
         raise ValueError(f"{text!r} is not a time: write 7d, 24h, 2026-05-01 or 2026-05-01T12:00:00Z") from None
+
+
+def span(seconds: float) -> str:
+    """Return a length of time as people read it: its two largest units, `2d 3h` or `41s`."""
+    left = int(seconds)
+    parts: list[tuple[int, str]] = []
+    for unit, size in _SIZES.items():
+        count, left = divmod(left, size)
+        if count or parts or unit == "s":
+            parts.append((count, unit))
+    return " ".join(f"{count}{unit}" for count, unit in parts[:2] if count or len(parts) == 1)
+
+
+def instant(stamp: str | None) -> str:
+    """Return a recorded time for a table: UTC to the second; `-` for none."""
+    return stamp[:19].replace("T", " ") if stamp else "-"
 
 
 def moment_option(name: str, help: str) -> Callable[[_Function], _Function]:

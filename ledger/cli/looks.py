@@ -1,0 +1,46 @@
+"""What rows look like wherever they are shown: the same columns, tones and places in every table."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ledger.cli.table import Column, tail
+from ledger.cli.text import Tone
+from ledger.cli.when import instant
+
+_TONES: Final[dict[str, Tone]] = {
+    "succeeded": "good",
+    "rejected": "bad",
+    "denied": "bad",
+    "failed": "bad",
+    "started": "warn",
+    "awaiting-approval": "warn",
+    "needs-review": "warn",
+}
+
+
+def tone_of(state: Any) -> Tone | None:
+    """Return the tone of a call's state: what ended well, what ended badly, what is open."""
+    return _TONES.get(state)
+
+
+def place(turn: int | None, index: int | None) -> str:
+    """Return where a call stands in its conversation: `3.0` is the first call of the third turn."""
+    return "-" if turn is None else f"{turn}" if index is None else f"{turn}.{index}"
+
+
+def version(number: int | None) -> str:
+    """Return a schema version: `v3`, or `-` for a tool that nobody knows."""
+    return "-" if number is None else f"v{number}"
+
+
+CALL: Final = Column(key="callId", title="CALL", show=tail, keep="all")
+SESSION: Final = Column(key="sessionId", title="SESSION")
+TOOL: Final = Column(key="tool")
+VERSION: Final = Column(key="schemaVersion", title="V", show=version, keep="all")
+STATE: Final = Column(key="state", keep="all", tone=tone_of)
+
+
+def at(key: str, title: str) -> Column:
+    """Return the column of a time, in UTC to the second."""
+    return Column(key=key, title=title, show=instant, keep="all")

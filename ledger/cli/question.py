@@ -1,0 +1,100 @@
+"""The page of one question to a person: the doubt, what is known, the runbook, and the answers to copy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from ledger.audit import call_story
+from ledger.audit.questions import answers, question
+from ledger.calls import WAITING, Call, kind_of
+from ledger.catalog import load_catalog
+from ledger.cli.layout import block, heading
+from ledger.cli.opening import catalog_folder
+from ledger.cli.pages import arguments, besides, known, outcome, title
+from ledger.cli.rows import Row
+from ledger.cli.shell import Shell
+from ledger.cli.table import plain
+from ledger.cli.text import Ink, Line
+from ledger.cli.verdicts import command
+from ledger.errors import CatalogFault
+from ledger.store.port import Reader
+
+_MEANINGS: Final[dict[str, str]] = {
+    "approve": "let it run, once, with exactly these arguments",
+    "deny": "refuse it; the model is told",
+    "--happened": "it happened; put what it returned behind it as JSON, if you know",
+    "--did-not-happen": "it surely did not happen: it ends as failed",
+    "--did-not-happen --run": "it surely did not happen: send it again",
+    "--did-not-happen --arguments": "it surely did not happen: send it with other arguments",
+    "--run": "let it run now",
+    "--abandon": "give it up: it never runs (again)",
+    "--arguments": "let a new call with other arguments take its place",
+}
+_LATE: Final = "it happened: take the late outcome"
+_HOLE: Final = re.compile(r"\{(\w+)\}")
+
+
+def question_of(shell: Shell, reader: Reader, call: Call) -> Row:
+    """Return a call's story with the question it puts, the runbook and the commands that answer it."""
+    story = call_story(reader, call)
+    waits = call.state in WAITING
+    return {
+        "kind": kind_of(call.state, call.reason) if waits else None,
+        "question": question(call),
+        **story,
+        "runbook": _runbook(shell, call),
+        "commands": [{"command": words, "meaning": meaning} for words, meaning in _commands(shell, call)],
+    }
+
+
+def question_lines(found: Row) -> Iterator[Line]:
+    """Yield the page for people."""
+    yield from title(found)
+    yield ""
+    yield Ink(found["question"] or "It asks nothing of anybody.", "warn" if found["question"] else None)
+    yield from arguments(found)
+    yield from outcome(found)
+    yield from known(found)
+    yield from besides(found)
+    if found["runbook"]:
+        yield from heading("How to find out")
+        yield from block(found["runbook"])
+    yield from heading("What you can say")
+    for each in found["commands"]:
+        yield ("  ", Ink(each["command"], "strong"))
+        yield ("      ", Ink(each["meaning"], "dim"))
+
+
+def _commands(shell: Shell, call: Call) -> Iterator[tuple[str, str]]:
+    called = call.call_id
+    if call.flag is not None and call.state == "needs-review" and call.flag.duplicate_of is not None:
+        yield command(shell, "review", "show", call.flag.duplicate_of), "look at the original: its end settles this one"
+    late = call.late is not None and call.late.ended == "succeeded"
+    for answer in answers(call):
+        digest = ("--digest", (call.arguments_digest or "")[:12]) if answer == "approve" else ()
+        verb = (answer,) if answer in ("approve", "deny") else ("resolve",)
+        options = () if answer in ("approve", "deny") else answer.split()
+        value = ("{...}",) if "--arguments" in options else ()
+        meaning = _LATE if answer == "--happened" and late else _MEANINGS[answer]
+        yield command(shell, "review", *verb, called, *options, *value, *digest), meaning
+    yield command(shell, "review", "note", called, "TEXT"), "add a note; nothing else changes"
+
+
+def _runbook(shell: Shell, call: Call) -> str | None:
+    """Return the tool's runbook with the call's values in it, if the catalog is at hand and has one."""
+    folder = catalog_folder(shell)
+    try:
+        definition = load_catalog(folder).tools.get(call.tool) if folder is not None else None
+    except CatalogFault as fault:
+        shell.out.warn(str(fault))
+        return None
+    if definition is None:
+        return None
+    version = definition.versions.get(call.schema_version or 0) or definition.latest
+    values: dict[str, Any] = call.to_run if isinstance(call.to_run, dict) else {}
+    values = values | {"callId": call.call_id, "idempotencyKey": call.idempotency_key or call.call_id}
+    return (
+        _HOLE.sub(lambda hole: plain(values[hole[1]]) if hole[1] in values else hole[0], version.runbook or "") or None
+    )
