@@ -230,6 +230,7 @@ class History:
         turn = self.turn(call.turn) if isinstance(event.body, CallProposed) else None
         if turn is None:
             return
+        # One more than the turn counts may be: a wrong count loses no call, but no place far out is made for one.
         if not 0 <= call.index < max(turn.body.calls, len(turn.slots) + 1):
             raise IllegalTransition(event.type, "unknown", call.call_id, f"turn {turn.number} has no call {call.index}")
         slot = turn.slots[call.index] if call.index < len(turn.slots) else ()
