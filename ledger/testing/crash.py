@@ -14,14 +14,16 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn, TypeAlias
 
 from ledger.session.ledger import Ledger
 from ledger.store.port import Append, Appended, Store
 
-When = Literal["before", "after"]
+When: TypeAlias = Literal["before", "after"]
+End: TypeAlias = Callable[[], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +71,10 @@ class Watch:
     `appends` is the number of appends that were begun.
     """
 
-    def __init__(self, store: Store, points: tuple[Point, ...], acknowledged: Path | None) -> None:
+    def __init__(self, store: Store, points: tuple[Point, ...], acknowledged: Path | None, end: End) -> None:
         self._store = store
         self._points = points
+        self._end = end
         self._seen: dict[int | str, int] = {0: 0}
         self._lock = threading.Lock()
         self._notes = -1
@@ -99,8 +102,8 @@ class Watch:
         return done
 
     def _check(self, when: When, seen: dict[int | str, int], request: Append) -> None:
-        if any(point.reached(when, seen, request) for point in self._points):  # pragma: no branch - see die
-            die()
+        if any(point.reached(when, seen, request) for point in self._points):
+            self._end()
 
     def close(self) -> None:
         """Close the store, and the file of notes."""
@@ -113,13 +116,16 @@ class Watch:
         return getattr(self._store, name)
 
 
-def arm(ledger: Ledger, *points: Point, acknowledged: str | Path | None = None) -> Watch:
+def arm(ledger: Ledger, *points: Point, acknowledged: str | Path | None = None, end: End = die) -> Watch:
     """
     Let this process die at the first of these points that it comes to; none: only watch.
+
+    `end` is what happens there. A function that raises a `BaseException` of yours stays in the process instead: the
+    session is left as a crash leaves it, but that the lease is given back.
 
     `acknowledged`: a file that gets a line `session event` for each event as soon as its append has returned. After a
     crash every one of them must be in the ledger: an acknowledged event survives.
     """
     notes = None if acknowledged is None else Path(acknowledged)
-    watch: Watch = ledger.wrap_store(lambda store: Watch(store, points, notes))
+    watch: Watch = ledger.wrap_store(lambda store: Watch(store, points, notes, end))
     return watch
