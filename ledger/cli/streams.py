@@ -60,6 +60,12 @@ def say(text: str) -> None:
         write(sys.stderr, text, flush=True)
 
 
+def shout(text: str) -> None:
+    """Write plain ASCII to stderr from a signal handler, where its buffer may be in use this very moment."""
+    with suppress(OSError):
+        os.write(2, text.encode("ascii"))
+
+
 def _lost(stream: TextIO, error: OSError) -> BaseException:
     _silence(stream)
     if error.errno in _READER_LEFT:
