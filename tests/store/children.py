@@ -1,0 +1,155 @@
+"""Programs that tests start as processes of their own: `python -m tests.store.children NAME ARGUMENTS…`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from ledger.errors import LedgerError
+from ledger.store.port import EventFilter, Take
+from ledger.store.urls import open_store
+from ledger.testing.contract.building import add
+
+ROOT = Path(__file__).parents[2]
+
+
+def start(name: str, *arguments: object) -> subprocess.Popen[str]:
+    """Start a program of this module."""
+    command = [sys.executable, "-m", "tests.store.children", name, *map(str, arguments)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True)
+
+
+def run(name: str, *arguments: object) -> list[str]:
+    """Run a program of this module to its good end; return its lines."""
+    with start(name, *arguments) as process:
+        output, _ = process.communicate()
+    assert process.returncode == 0, output
+    return output.splitlines()
+
+
+def append(url: str, session_id: str, prefix: str, count: str) -> None:
+    """Append so many events, and print the sequence of each as it is acknowledged."""
+    store = open_store(url, create=True)
+    for number in range(int(count)):
+        print(add(store, session_id, f"{prefix}{number}").sequences[0], flush=True)
+    store.close()
+
+
+def append_and_die(url: str, session_id: str, prefix: str) -> None:
+    """Append and print until killed; the last line read says what was acknowledged."""
+    store = open_store(url, create=True)
+    number = 0
+    while True:
+        add(store, session_id, f"{prefix}{number}", f"{prefix}{number}b")
+        print(number, flush=True)
+        number += 1
+
+
+def audit(url: str) -> None:
+    """Read everything again and again, until a line comes in; print what went wrong."""
+    stop = threading.Event()
+    threading.Thread(target=lambda: (sys.stdin.readline(), stop.set()), daemon=True).start()
+    store = open_store(url, create=False, read_only=True)
+    rounds = 0
+    while not stop.is_set():
+        after = 0
+        while page := store.events(EventFilter(), after=after, limit=50):
+            assert [event.position for event in page] == list(range(after + 1, after + 1 + len(page)))
+            after = page[-1].position
+        rounds += 1
+    store.close()
+    print(rounds)
+
+
+def hold(url: str) -> None:
+    """Take the writers' lock, say so, and hold it until a line comes in."""
+    from ledger.store.sqlite.files import Files
+    from ledger.store.sqlite.lock import SideLock
+    from ledger.store.urls import sqlite_path
+
+    with SideLock(Files(sqlite_path(url)).lock).held(None):
+        print(os.getpid(), flush=True)
+        sys.stdin.readline()
+
+
+def open_once(url: str) -> None:
+    """Open, say so; wait for a line, so that several start at once."""
+    sys.stdin.readline()
+    store = open_store(url, create=True)
+    add(store, f"s{os.getpid()}", "a")
+    store.close()
+
+
+def open_four_times(url: str) -> None:
+    """Open a new ledger in four threads at once."""
+    barrier = threading.Barrier(4)
+    faults: list[BaseException] = []
+
+    def work(number: int) -> None:
+        barrier.wait()
+        try:
+            store = open_store(url, create=True)
+            add(store, f"t{number}", "a")
+            store.close()
+        except BaseException as fault:
+            faults.append(fault)
+            raise
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not faults
+
+
+def upgrade_and_die(url: str, at: str) -> None:
+    """Open a new ledger, and die by SIGKILL right before its statement number `at`; print how many there were."""
+    from sqlalchemy import Engine, event
+
+    done = 0
+
+    def count(*_: object) -> None:
+        nonlocal done
+        if done == int(at):
+            os.kill(os.getpid(), signal.SIGKILL)
+        done += 1
+
+    event.listen(Engine, "before_cursor_execute", count)
+    event.listen(Engine, "commit", count)
+    open_store(url, create=True).close()
+    print(done)
+
+
+def loaded(url: str) -> None:
+    """Write to and read from a ledger that is up to date; print the heavy modules that were loaded for it."""
+    store = open_store(url, create=True)
+    add(store, "s1", "loaded", take=Take(owner="me", token=1, seconds=30))
+    list(store.read("s1", limit=10))
+    store.close()
+    heavy = ("sqlalchemy", "sqlmodel", "alembic", "pydantic", "jsonschema", "click")
+    print(" ".join(name for name in heavy if name in sys.modules))
+
+
+def take(url: str, session_id: str, owner: str) -> None:
+    """Try to take a session's lease; print the answer's class."""
+    store = open_store(url, create=False)
+    try:
+        print(add(store, session_id, owner, take=Take(owner=owner, token=1, seconds=30)).head.owner)
+    except LedgerError as refusal:
+        print(type(refusal).__name__)
+    store.close()
+
+
+PROGRAMS: dict[str, Callable[..., None]] = {
+    program.__name__: program
+    for program in (append, append_and_die, audit, hold, loaded, open_four_times, open_once, take, upgrade_and_die)
+}
+
+if __name__ == "__main__":
+    PROGRAMS[sys.argv[1]](*sys.argv[2:])
