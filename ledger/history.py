@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
-from ledger.calls import TERMINAL, Call, evolve
+from ledger.calls import NEW_CALL, TERMINAL, Call, evolve
 from ledger.errors import IllegalTransition
 from ledger.events import (
     BatchPlanned,
@@ -195,7 +195,7 @@ class History:
 
     def _call_event(self, event: Event, place: int, after: Call | None) -> None:
         call_id = event.call_id or ""
-        before = self.calls.get(call_id) or Call()
+        before = self.calls.get(call_id) or NEW_CALL
         if after is None:
             after = evolve(before, event, place)
             self._require_room(after, event)

@@ -1,6 +1,6 @@
 """The life of one call: which event may follow which state, and what it leads to."""
 
-from ledger.calls.call import Approval, Call, State
+from ledger.calls.call import NEW_CALL, Approval, Call, State
 from ledger.calls.evolve import evolve, fold
 from ledger.calls.follows import FOLLOWS, TERMINAL, WAITING
 from ledger.calls.guards import refusal
@@ -10,6 +10,7 @@ from ledger.calls.row import CallRow, call_row
 __all__ = [
     "CHANGES",
     "FOLLOWS",
+    "NEW_CALL",
     "TERMINAL",
     "WAITING",
     "Approval",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from ledger.events.call_bodies import (
     Authority,
@@ -182,3 +182,7 @@ class Call:
         if len(fields) != size:
             raise TypeError(f"not fields of a call: {sorted(changes.keys() - self.__dict__.keys())}")
         return copy
+
+
+NEW_CALL: Final = Call()
+"""The call before its first event; making one anew costs as much as encoding an event."""

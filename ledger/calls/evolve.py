@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Any, TypeAlias, assert_never
 
-from ledger.calls.call import Approval, Call
+from ledger.calls.call import NEW_CALL, Approval, Call
 from ledger.calls.follows import FOLLOWS
 from ledger.calls.guards import refusal
 from ledger.errors import IllegalTransition
@@ -57,7 +57,7 @@ def evolve(call: Call, event: Event, sequence: int = 0) -> Call:
 
 def fold(events: Iterable[Event]) -> Call:
     """Rebuild a call from its events, oldest first."""
-    call = Call()
+    call = NEW_CALL
     for event in events:
         call = evolve(call, event)
     return call

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
-from ledger.calls import TERMINAL, Call, CallRow, State, call_row, evolve
+from ledger.calls import NEW_CALL, TERMINAL, Call, CallRow, State, call_row, evolve
 from ledger.errors import IllegalTransition, ReadOnlySession, SessionClosed, SessionOwned, WrongSequence
 from ledger.events import (
     Body,
@@ -217,7 +217,7 @@ class Core:
         event = self._event(item)
         after: Call | None = None
         if event.call_id is not None:
-            before = prepared.calls.get(event.call_id) or self.history.calls.get(event.call_id) or Call()
+            before = prepared.calls.get(event.call_id) or self.history.calls.get(event.call_id) or NEW_CALL
             after = evolve(before, event, self.history.sequence + len(prepared.drafts) + 1)
             prepared.calls[event.call_id] = after
         prepared.drafts.append(encode(event))

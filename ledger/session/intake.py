@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from ledger.calls import Call
+from ledger.calls import NEW_CALL, Call
 from ledger.catalog import Tool
 from ledger.events import CallDenied, CallFlagged, CallProposed, CallRejected, TurnRecorded
 from ledger.execution.batch import Member, planned
@@ -98,7 +98,7 @@ def _work(core: Core, call: ProposedCall, reply: Reply, terms: Terms, place: tup
     registry = core.wiring.registry
     tool = registry.get(call.name)
     version = registry.version(call.name)
-    stub = Call(
+    stub = NEW_CALL.changed(
         call_id=core.wiring.clock.new_id(),
         session_id=core.session_id,
         tool=call.name,
