@@ -39,6 +39,8 @@ from ledger.cli.frame import Root
 from ledger.cli.shell import Shell
 
 NOUNS: Final[dict[str, str]] = {
+    "replay": "What was recorded, told again; nothing is executed.",
+    "session": "Runs of agents, open and closed.",
     "resume": "Decide what becomes of the calls that a crash left open.",
     "review": "Calls that wait for a person, and a person's word on them.",
     "audit": "What was asked, allowed, run and answered.",

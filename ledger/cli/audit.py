@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import reduce
 from typing import Any, Final, TypeVar
 
 import click
 
 from ledger.cli.frame import Noun
-from ledger.cli.looks import CALL, SESSION, STATE, TOOL, VERSION, at
+from ledger.cli.looks import CALL, SESSION, STATE, TOOL, VERSION, at, tone_of_event
 from ledger.cli.output import Format
 from ledger.cli.rows import Row
 from ledger.cli.shell import Shell, format_option
 from ledger.cli.table import Column
-from ledger.cli.when import moment_option
+from ledger.cli.when import moment_option, short_instant
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -33,7 +33,7 @@ EVENT_COLUMNS: Final = (
     at("recordedAt", "TIME (UTC)"),
     SESSION,
     Column(key="sequence", title="SEQ", keep="all"),
-    Column(key="type", keep="all"),
+    Column(key="type", keep="all", tone=tone_of_event),
     TOOL,
     CALL,
     Column(key="summary", title="WHAT"),
@@ -41,8 +41,8 @@ EVENT_COLUMNS: Final = (
 
 STORY_COLUMNS: Final = (
     Column(key="sequence", title="SEQ", keep="all"),
-    at("recordedAt", "TIME (UTC)"),
-    Column(key="type", keep="all"),
+    Column(key="recordedAt", title="TIME (UTC)", show=short_instant, keep="all"),
+    Column(key="type", keep="all", tone=tone_of_event),
     Column(key="summary", title="WHAT"),
 )
 
@@ -108,10 +108,11 @@ def calls(shell: Shell, /, format: Format | None, limit: int | None, after: int,
     """Who called which tool with what, when, under which version: one row a call."""
     from ledger.audit import call_rows
     from ledger.cli.opening import reading
+    from ledger.cli.paging import Page
 
     with reading(shell) as reader:
         rows = call_rows(reader, after=after, limit=limit and limit + 1, **filters)
-        page = _Page(map(_with_why, rows) if _for_people(shell, format) else rows, limit)
+        page = Page(map(_with_why, rows) if _for_people(shell, format) else rows, limit)
         shell.out.rows(page, CALL_COLUMNS, format=format, next=page.cursor, empty="No call fits.")
 
 
@@ -134,13 +135,14 @@ def events(shell: Shell, /, format: Format | None, limit: int | None, after: int
     """Print what was recorded: one row an event, in the order of recording."""
     from ledger.audit import find_call
     from ledger.cli.opening import reading
+    from ledger.cli.paging import Page
     from ledger.cli.stories import told_events
 
     with reading(shell) as reader:
         if filters["call"] is not None:
             filters["call"] = find_call(reader, filters["call"]).call_id
         people = _for_people(shell, format)
-        page = _Page(told_events(reader, filters, after=after, limit=limit and limit + 1, summary=people), limit)
+        page = Page(told_events(reader, filters, after=after, limit=limit and limit + 1, summary=people), limit)
         shell.out.rows(page, EVENT_COLUMNS, format=format, next=page.cursor, empty="No event fits.")
 
 
@@ -174,25 +176,3 @@ def _for_people(shell: Shell, format: Format | None) -> bool:
 def _with_why(row: Row) -> Row:
     """Return a call's row with what a table says of its end: the code, or what it is flagged for."""
     return {**row, "why": row["code"] or row["reason"]}
-
-
-class _Page:
-    """At most `limit` rows, and behind the last of them the cursor of the following page, if there is one."""
-
-    def __init__(self, rows: Iterator[Row], limit: int | None) -> None:
-        self._rows = rows
-        self._limit = limit
-        self._cursor: str | None = None
-
-    def __iter__(self) -> Iterator[Row]:
-        last: Row = {}
-        for count, row in enumerate(self._rows):
-            if count == self._limit:
-                self._cursor = str(last["position"])
-                return
-            last = row
-            yield row
-
-    def cursor(self) -> str | None:
-        """Return what to give to `--after` for the rest."""
-        return self._cursor

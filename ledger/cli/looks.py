@@ -19,9 +19,17 @@ _TONES: Final[dict[str, Tone]] = {
 }
 
 
+_ASKS: Final = {"call.flagged": "needs-review", "call.approval_requested": "awaiting-approval"}
+
+
 def tone_of(state: Any) -> Tone | None:
     """Return the tone of a call's state: what ended well, what ended badly, what is open."""
     return _TONES.get(state)
+
+
+def tone_of_event(type: Any) -> Tone | None:
+    """Return the tone of an event: that of the state it leads to, where its name says one."""
+    return _TONES.get(_ASKS.get(type, str(type).removeprefix("call.")))
 
 
 def place(turn: int | None, index: int | None) -> str:

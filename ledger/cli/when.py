@@ -59,6 +59,11 @@ def instant(stamp: str | None) -> str:
     return stamp[:19].replace("T", " ") if stamp else "-"
 
 
+def short_instant(stamp: str | None) -> str:
+    """Return a recorded time without its year, for tables that are about one session."""
+    return instant(stamp)[-14:]
+
+
 def moment_option(name: str, help: str) -> Callable[[_Function], _Function]:
     """Return the decorator of an option that gives a datetime in UTC, or None: `--since`, `--until`."""
     return click.option(name, metavar="WHEN", callback=_to_moment, help=help)

@@ -1,0 +1,66 @@
+"""The noun `replay`: a session as it was; nothing is executed and nothing written."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import click
+
+from ledger.cli.faults import FAILED
+from ledger.cli.frame import Noun
+from ledger.cli.looks import CALL, TOOL, tone_of_event
+from ledger.cli.shell import Shell, format_option
+from ledger.cli.table import Column
+from ledger.cli.when import short_instant
+
+COLUMNS: Final = (
+    Column(key="sequence", title="SEQ", keep="all"),
+    Column(key="recordedAt", title="TIME (UTC)", show=short_instant, keep="all"),
+    Column(key="place", title="TURN", keep="all"),
+    Column(key="type", keep="all", tone=tone_of_event),
+    TOOL,
+    CALL,
+    Column(key="summary", title="WHAT"),
+)
+DIFFERENCES: Final = (
+    Column(key="turn", keep="all"),
+    Column(key="index", keep="all"),
+    Column(key="field", keep="all"),
+    Column(key="a"),
+    Column(key="b"),
+)
+
+
+@click.group(cls=Noun, default=None)
+def command() -> None:
+    """What was recorded, told again; nothing is executed."""
+
+
+@command.command(
+    "session",
+    examples=[
+        "ledger replay session support-1042",
+        "ledger replay session support-1042 --at 17 --format openai",
+        "ledger replay session support-1042 --diff support-1043",
+    ],
+)
+@click.argument("session")
+@click.option("--at", type=click.IntRange(min=1), metavar="SEQ", help="As it was after this event (default: now).")
+@click.option("--diff", "other", metavar="SESSION", help="What differs in this one; the exit status is 1 if anything.")
+@format_option("openai")
+@click.pass_obj
+def session(shell: Shell, session: str, at: int | None, other: str | None, format: str | None) -> None:
+    """Tell a session again: its events, or as one JSON document, or as a provider's messages."""
+    from ledger.cli.opening import reading
+    from ledger.cli.replaying import Replay
+
+    if shell.json and format is not None:
+        raise click.UsageError("--json and --format exclude each other.", click.get_current_context())
+    if other is not None and (at is not None or format == "openai"):
+        raise click.UsageError("--diff compares whole sessions, as rows.", click.get_current_context())
+    with reading(shell) as reader:
+        replay = Replay(shell, reader, session, at)
+        if other is None:
+            replay.tell(format)
+        elif not replay.equals(other, format):
+            raise click.exceptions.Exit(FAILED)

@@ -1,0 +1,58 @@
+"""Prints a replay in each of its forms; a long session flows, it is never held."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast
+
+from ledger.cli.looks import place
+from ledger.cli.output import Format
+from ledger.cli.replay import COLUMNS, DIFFERENCES
+from ledger.cli.rows import Row, json_array
+from ledger.cli.shell import Shell
+from ledger.providers.formats import get_format
+from ledger.replay import ReplayRow, compare, replay_json, replay_messages, replay_rows
+from ledger.store.port import Reader
+
+
+class Replay:
+    """One session as it was after the event `at` (None: now)."""
+
+    def __init__(self, shell: Shell, reader: Reader, session_id: str, at: int | None) -> None:
+        self._shell = shell
+        self._reader = reader
+        self._session_id = session_id
+        self._at = at
+
+    def tell(self, format: str | None) -> None:
+        """Print it as a table, as rows, as the document (`json`), or as messages of a provider."""
+        out = self._shell.out
+        if self._shell.json or format == "json":
+            out.document(replay_json(self._reader, self._session_id, self._at))
+        elif format == "openai":
+            wire = get_format(format)
+            out.document(json_array(replay_messages(self._reader, self._session_id, wire, at=self._at)))
+        else:
+            people = format in (None, "table")
+            out.rows(self._rows(people=people), COLUMNS, format=cast("Format | None", format))
+
+    def _rows(self, *, people: bool) -> Iterator[Row]:
+        for row in replay_rows(self._reader, self._session_id, self._at):
+            wire = row.to_wire()
+            yield {**wire, **_for_people(row)} if people else {**wire, "raw": row.raw}
+
+    def equals(self, other: str, format: str | None) -> bool:
+        """Print what differs in another session and say whether nothing does."""
+        found = [difference.to_wire() for difference in compare(self._reader, self._session_id, other)]
+        same = f"{self._session_id} and {other} are equal."
+        self._shell.out.rows(found, DIFFERENCES, format=cast("Format | None", format), empty=same)
+        return not found
+
+
+def _for_people(row: ReplayRow) -> Row:
+    """Return what a table says more shortly: the place in the conversation, and a state that the type does not say."""
+    implied = row.state is None or row.type == f"call.{row.state}"
+    return {
+        "place": place(row.turn, row.index),
+        "summary": row.summary if implied else f"is {row.state}; {row.summary}",
+    }
