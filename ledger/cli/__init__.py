@@ -43,6 +43,7 @@ NOUNS: Final[dict[str, str]] = {
     "session": "Runs of agents, open and closed.",
     "resume": "Decide what becomes of the calls that a crash left open.",
     "review": "Calls that wait for a person, and a person's word on them.",
+    "tool": "Tools: their versions, what their authors promise, their stages.",
     "audit": "What was asked, allowed, run and answered.",
 }
 

@@ -1,0 +1,52 @@
+"""The noun `tool`: what the tools are, by the catalog's files and by what the ledger recorded of them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import click
+
+from ledger.cli.frame import Noun
+from ledger.cli.output import Format
+from ledger.cli.shell import Shell, format_option
+from ledger.cli.table import Column
+
+COLUMNS: Final = (
+    Column(key="tool", keep="all"),
+    Column(key="current", title="V", show=lambda number: "-" if number is None else f"v{number}", keep="all"),
+    Column(key="stage", keep="all", tone=lambda stage: None if stage == "active" else "warn"),
+    Column(key="effect", keep="all"),
+    Column(key="known", title="KNOWN BY", show=" and ".join, keep="all"),
+    Column(key="description"),
+)
+
+
+@click.group(cls=Noun)
+def command() -> None:
+    """Tools: their versions, what their authors promise, their stages."""
+
+
+@command.command("list", examples=["ledger tool", "ledger tool list --catalog schemas/tools --json"])
+@format_option()
+@click.pass_obj
+def list_(shell: Shell, format: Format | None) -> None:
+    """List the tools of the catalog and those that only the ledger knows."""
+    from ledger.cli.tools import known_tools, tool_row
+
+    tools, faults = known_tools(shell)
+    shell.out.rows(map(tool_row, tools), COLUMNS, format=format, empty="No tool is known.")
+    for fault in faults:
+        place = f"{fault.path}#{fault.pointer}" if fault.pointer else fault.path
+        shell.out.warn(f"{fault.tool} is quarantined: {place}: {fault.message}")
+
+
+@command.command("show", examples=["ledger tool show send_email", "ledger tool show send_email --version 2"])
+@click.argument("tool")
+@click.option("--version", type=int, metavar="N", help="Another version than the current one.")
+@click.pass_obj
+def show(shell: Shell, tool: str, version: int | None) -> None:
+    """Show one tool: what the model reads, its schema, its contract, its versions."""
+    from ledger.cli.tools import tool_lines, tool_story
+
+    story = tool_story(shell, tool, version)
+    shell.out.show(story, tool_lines(story))
