@@ -94,7 +94,9 @@ def test_a_function_may_name_its_resources() -> None:
 def test_defaults_run_only_where_the_contract_says_so() -> None:
     """Under applyDefaults the schema fills in a copy; otherwise the copy is as the model sent it."""
     bare: dict[str, Any] = {"number": 1}
-    assert build_tool(find, effect="read").with_defaults(bare) == bare
+    as_sent = build_tool(find, effect="read").with_defaults(bare)
+    assert as_sent == bare
+    assert as_sent is not bare
     filled = build_tool(find, effect="read", apply_defaults=True).with_defaults(bare)
     assert filled == {"number": 1, "day": "2026-01-02", "unit": "celsius"}
     assert bare == {"number": 1}

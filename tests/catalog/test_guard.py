@@ -72,6 +72,12 @@ def test_the_guard_keeps_a_copy() -> None:
         },
         {"$ref": "#/$defs/a/%24defs/b", "$defs": {"a": {"$defs": {"b": {"type": "object"}}}}},
         {"type": "object", "properties": {"a": {"$ref": "#"}, "b": {"$ref": "#/properties/a"}}},
+        {
+            "$schema": DRAFT_07,
+            "type": "object",
+            "properties": {"a": {"$ref": "#/definitions/x", "allOf": [{"$ref": "#/properties/a"}]}},
+            "definitions": {"x": {"type": "string"}},
+        },
         {"type": "object", "minProperties": 1.0, "multipleOf": 0.1, "const": None, "default": {}},
         {"type": "object", "unevaluatedProperties": False, "allOf": [True, {"properties": {"a": {}}}]},
     ],
