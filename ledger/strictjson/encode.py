@@ -8,7 +8,7 @@ from typing import Final
 from ledger.strictjson.canonical import to_bytes, to_text, write_plain
 from ledger.strictjson.encoded import Encoded, Encoding
 from ledger.strictjson.limits import RESULT, Json, Limits
-from ledger.strictjson.plain import Copier
+from ledger.strictjson.plain import Copier, TooLargeError
 from ledger.strictjson.rules import rule_of
 from ledger.strictjson.text import type_name
 from ledger.strictjson.walk import Walk
@@ -18,6 +18,12 @@ _WHOLE: Final = 4
 
 _MARK_BYTES: Final = 33
 """What the JSON of an encoding has around its three texts."""
+
+_CONTAINER_COST: Final = 12
+"""`_WHOLE` times the three bytes (`[],`) that an array has at least: nothing that fits the limit is refused."""
+
+_GLANCE: Final = 2**20
+"""So much is looked at (in the sense of `Walk.room`) of a value that is larger than that."""
 
 _NOTHING: Final = Encoded(None, (Encoding("", "repr", "unknown: no stack or memory was left to look"),), 4)
 
@@ -37,11 +43,14 @@ def encode_result(value: object, limits: Limits = RESULT) -> Encoded:
     Never raises: whatever the value's own code raises is noted, and its repr kept (KeyboardInterrupt, SystemExit pass).
     """
     try:
+        room = _WHOLE * limits.max_bytes
         try:
-            plain = Copier(limits, _WHOLE * limits.max_bytes).copy(value, limits.max_depth)
+            plain = Copier(limits, room, _CONTAINER_COST).copy(value, limits.max_depth)
             text = write_plain(plain)
+        except TooLargeError:
+            return _encode_odd(value, limits, min(room, _GLANCE), at_least=room)
         except Exception:  # noqa: BLE001 - not plain; or another thread changes it
-            return _encode_odd(value, limits)
+            return _encode_odd(value, limits, room)
         data = to_bytes(text)
         if len(data) <= limits.max_bytes:
             return Encoded(plain, (), len(data))
@@ -50,25 +59,25 @@ def encode_result(value: object, limits: Limits = RESULT) -> Encoded:
         return _NOTHING
 
 
-def _encode_odd(value: object, limits: Limits) -> Encoded:
-    walk = Walk(limits, _WHOLE * limits.max_bytes, rule_of)
+def _encode_odd(value: object, limits: Limits, room: int, *, at_least: int = 0) -> Encoded:
+    walk = Walk(limits, room, rule_of)
     encoded = walk.encode(value, "", 0)
     data = to_bytes(to_text(encoded))
     marks = sum(_MARK_BYTES + len(mark.pointer) + len(mark.kind) + len(mark.type) for mark in walk.encodings)
     if walk.full:
-        return _truncated(value, encoded, data, limits, exact=False)
+        return _truncated(value, encoded, data, limits, at_least=max(at_least, len(data)))
     if len(data) + marks > limits.max_bytes:
         return _truncated(value, encoded, data, limits)
     return Encoded(encoded, tuple(walk.encodings), len(data))
 
 
-def _truncated(value: object, encoded: Json, data: bytes, limits: Limits, *, exact: bool = True) -> Encoded:
+def _truncated(value: object, encoded: Json, data: bytes, limits: Limits, *, at_least: int = 0) -> Encoded:
     is_text = type(encoded) is str
     form: dict[str, Json] = {
         "truncated": True,
-        "bytes": len(data),
-        "exact": exact,
-        "sha256": hashlib.sha256(data).hexdigest() if exact else None,
+        "bytes": at_least or len(data),
+        "exact": not at_least,
+        "sha256": None if at_least else hashlib.sha256(data).hexdigest(),
         "form": "text" if is_text else "json",
         "head": "",
     }

@@ -33,10 +33,11 @@ class Copier:
     bounded by the limits. Subclasses (IntEnum, OrderedDict, numpy.float64 …) are not plain: a copy would lose them.
     """
 
-    __slots__ = ("long", "room")
+    __slots__ = ("cost", "long", "room")
 
-    def __init__(self, limits: Limits, room: int) -> None:
+    def __init__(self, limits: Limits, room: int, cost: int = 0) -> None:
         self.room = room  # bytes
+        self.cost = cost  # of a container as such; with 0 no value that fits is ever refused
         self.long = first_too_long(digits_allowed(limits))
 
     def copy(self, value: Json, levels: int) -> Json:
@@ -53,17 +54,20 @@ class Copier:
     def _container(self, value: Json, levels: int) -> Json:
         if not levels:
             raise NotPlainError
-        self._spend(len(value) + 1)
         long = self.long
-        used = 0
         copy: Json = value.copy()  # and from here on only the copy is looked at: its owner may change the value
         places: Iterable[tuple[Json, Json]]
         if type(copy) is dict:
             if not TEXT.issuperset(map(type, copy)):
                 raise NotPlainError
+            self._spend(
+                self.cost + 5 * len(copy)
+            )  # `"":1,` is the least an entry takes; what it holds inside comes on top
             used = sum(map(len, copy))
             places = copy.items()
         else:
+            self._spend(self.cost + 2 * len(copy))  # `1,`
+            used = 0
             places = enumerate(copy)
         for place, item in places:
             kind = type(item)

@@ -17,10 +17,10 @@ from ledger.strictjson.limits import Json
 from ledger.strictjson.plain import TEXT
 from ledger.strictjson.pointer import to_pointer
 from ledger.strictjson.text import printable, type_name
-from ledger.strictjson.walk import Branch, Leaf, NoRuleError, Rule, Walk
+from ledger.strictjson.walk import Branch, Leaf, NoRuleError, Rule, TooDeepError, Walk
 
-ITERATOR_ITEMS: Final = 1_000_000
-"""An iterator may never end. A result with more items is a list."""
+DRAWN_ITEMS: Final = 1_000_000
+"""An iterator, or a sequence of somebody's own, may never end. A result with more items is a list."""
 
 _MISSING: Final = object()
 
@@ -82,8 +82,26 @@ def _mapping(walk: Walk, value: Mapping[Any, Any], at: str, depth: int) -> Json:
 
 
 def _sequence(walk: Walk, value: Iterable[Any], at: str, depth: int) -> Json:
-    walk.mark(at, "sequence", _name(value))
-    return _items(walk, value, at, depth)
+    return _drawn(walk, value, at, depth, "sequence")
+
+
+def _iterator(walk: Walk, value: Iterator[Any], at: str, depth: int) -> Json:
+    return _drawn(walk, value, at, depth, "iterator")
+
+
+def _drawn(walk: Walk, value: Iterable[Any], at: str, depth: int, kind: Kind) -> Json:
+    """Write what somebody's own iteration yields: it may raise half-way, and it may never end."""
+    walk.mark(at, kind, _name(value))
+    out = []
+    try:
+        for index, item in walk.while_room(value):
+            if index == DRAWN_ITEMS:
+                walk.mark(at, "incomplete", f"more than {DRAWN_ITEMS} items")
+                break
+            out.append(walk.encode(item, f"{at}/{index}", depth + 1))
+    except Exception as error:  # noqa: BLE001 - user code ran; what it gave before stays
+        walk.mark(at, "incomplete", _name(error))
+    return out
 
 
 def _set(walk: Walk, value: AbstractSet[Any], at: str, depth: int) -> Json:
@@ -104,20 +122,6 @@ def _set(walk: Walk, value: AbstractSet[Any], at: str, depth: int) -> Json:
     for index, (_, marks, _) in enumerate(parts):
         outside.extend(Encoding(f"{at}/{index}{pointer}", inner, name) for pointer, inner, name in marks)
     return [encoded for _, _, encoded in parts]
-
-
-def _iterator(walk: Walk, value: Iterator[Any], at: str, depth: int) -> Json:
-    walk.mark(at, "iterator", _name(value))
-    out = []
-    try:
-        for index, item in walk.while_room(value):
-            if index == ITERATOR_ITEMS:
-                walk.mark(at, "incomplete", f"more than {ITERATOR_ITEMS} items")
-                break
-            out.append(walk.encode(item, f"{at}/{index}", depth + 1))
-    except Exception as error:  # noqa: BLE001 - the iterator is user code; what it gave before stays
-        walk.mark(at, "incomplete", _name(error))
-    return out
 
 
 def _model(walk: Walk, value: Any, at: str, depth: int) -> Json:
@@ -149,6 +153,8 @@ def _object(walk: Walk, items: Iterable[tuple[Any, Any]], at: str, depth: int) -
     kinds = {type(key) for key, _ in pairs}
     names = [str.__str__(key) for key, _ in pairs if issubclass(type(key), str)]
     if len(set(names)) < len(pairs):
+        if depth + 2 > walk.limits.max_depth:
+            raise TooDeepError
         walk.mark(at, "pairs", "dict")
         return [
             [walk.encode(key, f"{at}/{index}/0", depth + 2), walk.encode(item, f"{at}/{index}/1", depth + 2)]

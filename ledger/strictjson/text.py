@@ -64,7 +64,7 @@ def _free_name(name: str, taken: set[str]) -> str:
 def type_name(kind: type) -> str:
     """Return a class's full name (`datetime.datetime`, `int`), at most 120 characters, printable; it never raises."""
     try:
-        module, name = kind.__module__, kind.__qualname__
+        module, name = kind.__module__.partition("._")[0], kind.__qualname__  # pathlib._local is 3.13's pathlib
         return printable(str(name if module == "builtins" else f"{module}.{name}"), 120)
     except Exception:  # noqa: BLE001 - a metaclass may run any code here
         return "a class that hides its name"

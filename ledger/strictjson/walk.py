@@ -11,7 +11,7 @@ from ledger.strictjson.canonical import to_bytes, write_plain
 from ledger.strictjson.encoded import Encoding, Kind
 from ledger.strictjson.leaves import write_float
 from ledger.strictjson.limits import Json, Limits, digits_allowed, first_too_long
-from ledger.strictjson.plain import SCALARS, Copier, NotPlainError, TooLargeError
+from ledger.strictjson.plain import SCALARS, Copier
 from ledger.strictjson.text import type_name
 
 REPR_CHARACTERS: Final = 2_000
@@ -19,8 +19,16 @@ TEXT_DEPTH: Final = 500
 """What is nested deeper than the limit is kept as JSON text, if it is not deeper than this either."""
 
 
+VALUE_COST: Final = 8
+"""What any value takes of the room, beside its text: four times the two bytes that it has at least in JSON."""
+
+
 class NoRuleError(Exception):
     """No rule fits this class: only its repr can be kept."""
+
+
+class TooDeepError(Exception):
+    """The value would be nested deeper than allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +58,8 @@ class Walk:
     """
     The state of one pass.
 
-    `room` is a budget in bytes: when it is used up, containers end early and `full` is set (a value may hold the same
-    part so many times that no memory would do).
+    `room` is a budget of work, in bytes of text and `VALUE_COST`: when it is used up, containers end early and `full`
+    is set (a value may hold the same part so many times that no memory would do).
     """
 
     limits: Limits
@@ -67,7 +75,7 @@ class Walk:
 
         It raises nothing, whatever the value's own code raises (but KeyboardInterrupt and SystemExit pass).
         """
-        self.room -= 2
+        self.room -= VALUE_COST
         before = len(self.encodings)
         try:
             if type(value) in SCALARS:
@@ -75,7 +83,7 @@ class Walk:
             return self._marked(value, at, depth)
         except Exception as error:  # noqa: BLE001 - code of the value's class ran: it may raise anything
             del self.encodings[before:]
-            return self._opaque(value, at, error)
+            return self._too_deep(value, at) if isinstance(error, TooDeepError) else self._opaque(value, at, error)
 
     def mark(self, at: str, kind: Kind, name: str) -> None:
         """Note that the value at this place was something else, of the named type."""
@@ -118,17 +126,18 @@ class Walk:
             self.mark(at, "cycle", name)
             return f"<{name}, {depth - self.open[id(value)]} levels up>"
         if depth >= self.limits.max_depth:
-            return self._too_deep(value, at, name)
+            raise TooDeepError
         self.open[id(value)] = depth
         try:
             return rule.encode(self, value, at, depth)
         finally:
             del self.open[id(value)]
 
-    def _too_deep(self, value: object, at: str, name: str) -> str:
+    def _too_deep(self, value: object, at: str) -> str:
+        name = type_name(type(value))
         try:
             text = to_bytes(write_plain(Copier(self.limits, self.room).copy(value, TEXT_DEPTH))).decode()
-        except (NotPlainError, TooLargeError, ValueError, RecursionError):
+        except Exception:  # noqa: BLE001 - not plain, too large, deeper than the stack, or code of a metaclass
             self.mark(at, "too-deep", name)
             return f"<{name}, nested too deep>"
         self.mark(at, "json", name)

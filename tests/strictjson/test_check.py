@@ -120,6 +120,16 @@ def test_a_long_text_held_many_times_is_too_large() -> None:
     """Texts count each time they stand in the value."""
     assert rejection([["x" * 2**19] * 2, "y" * 100]).code == "too_large"
     assert rejection("x" * (2**20 + 1)).code == "too_large"
+    assert "more than" in str(rejection([{"k" * 2**19: 1}] * 3))
+
+
+@pytest.mark.parametrize("part", [[], {}, [0], {"": 0}, [[]], 0, "", [{"": []}, 1]], ids=str)
+def test_a_value_that_fits_is_never_too_large(part: Any) -> None:
+    """However small its parts are, a value of just as many bytes as allowed is accepted, one byte more is not."""
+    value = [part] * 500
+    size = len(canonical(value))
+    assert check(value, Limits(size)) == value
+    assert rejection(value, Limits(size - 1)).code == "too_large"
 
 
 def test_a_value_deeper_than_the_stack_is_a_rejection() -> None:

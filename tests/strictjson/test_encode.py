@@ -34,6 +34,7 @@ from ledger.strictjson import (
     loads,
     resolve,
     rules,
+    scan,
 )
 from tests.strictjson import hostile
 from tests.strictjson.described import build, cases, nested, same, typed
@@ -107,6 +108,7 @@ def check_encoded(encoded: Encoded, most: Limits = RESULT) -> None:
     assert len(data) == encoded.size
     assert encoded.size <= max(most.max_bytes, 300)
     json.loads(data.decode("utf-8"))
+    assert scan.depth(data.decode()) <= most.max_depth
     for encoding in encoded.encodings:
         resolve(encoded.value, encoding.pointer)
         assert Encoding.from_wire(loads(canonical(encoding.to_wire()))) == encoding
@@ -318,11 +320,11 @@ def test_a_file_is_not_read() -> None:
 
 
 def test_marks_of_a_part_that_failed_are_taken_back() -> None:
-    """What was noted inside a value that then raised does not stay behind."""
+    """What was noted of a value that then raised does not stay behind."""
 
-    class Halfway(deque[Any]):
+    class Halfway(hostile.Endless):
         def __iter__(self) -> Iterator[Any]:
-            yield (1, 2)
+            yield 1
             raise RuntimeError("no more")
 
     encoded = encode_result([Halfway(), b""])
@@ -336,6 +338,11 @@ def test_an_iterator_that_raises_keeps_what_it_gave() -> None:
         yield 1
         raise OSError("gone")
 
+    class Failing(UserList[int]):
+        def __iter__(self) -> Iterator[int]:
+            return failing()
+
+    assert encode_result(Failing()).value == [1]
     encoded = encode_result({"a": failing()})
     assert encoded.value == {"a": [1]}
     assert [(e.kind, e.type) for e in encoded.encodings] == [("iterator", "generator"), ("incomplete", "OSError")]
@@ -344,7 +351,7 @@ def test_an_iterator_that_raises_keeps_what_it_gave() -> None:
 
 def test_an_endless_iterator_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """An iterator is read up to a number of items, and the mark says that there were more."""
-    monkeypatch.setattr(rules, "ITERATOR_ITEMS", 3)
+    monkeypatch.setattr(rules, "DRAWN_ITEMS", 3)
     encoded = encode_result(count())
     assert encoded.value == [0, 1, 2]
     assert encoded.encodings[1] == Encoding("", "incomplete", "more than 3 items")
@@ -443,6 +450,17 @@ def test_marks_count_towards_the_limit() -> None:
     assert encode_result(value, Limits(2_000)).value["truncated"] is True
 
 
+@pytest.mark.parametrize("part", [[], {}, [0], {"": 0}, [[]], 0, "", [{"": []}, 1]], ids=str)
+@pytest.mark.parametrize("odd", [0, 1])
+def test_a_result_that_fits_is_never_truncated(part: Any, odd: int) -> None:
+    """However small its parts are, a result of just as many bytes as allowed is whole, one byte more is truncated."""
+    value = [part] * 500 + [b""] * odd
+    whole = encode_result(value)
+    marks = sum(33 + len(e.pointer) + len(e.kind) + len(e.type) for e in whole.encodings)
+    assert encode_result(value, Limits(whole.size + marks)) == whole
+    assert encode_result(value, Limits(whole.size + marks - 1)).lossy
+
+
 def test_a_deep_result_keeps_its_depth_as_text() -> None:
     """Plain JSON below the limit of depth is kept as text and comes back; what is not plain there is named."""
     deep = {"a": nested(100, {"x": "\udce9"}), "b": nested(100, b"a")}
@@ -451,6 +469,17 @@ def test_a_deep_result_keeps_its_depth_as_text() -> None:
     assert [e.kind for e in encoded.encodings] == ["json", "too-deep"]
     back = decode_result(encoded.value, encoded.encodings)
     assert same(back["a"], deep["a"])
+
+
+@pytest.mark.parametrize("outside", [0, 1])
+def test_pairs_take_two_levels(outside: int) -> None:
+    """Objects whose keys are no text nest twice as deep as they look, and stay within the limit."""
+    value: Any = {1: "inside"}
+    for _ in range(50):
+        value = {1: value}
+    encoded = encode_result(nested(outside, value) if outside else value)
+    check_encoded(encoded)
+    assert encoded.encodings[-1].kind == "too-deep"
 
 
 def test_a_result_is_recorded_however_little_stack_is_left() -> None:

@@ -35,7 +35,7 @@ def test_printable_text_shows_what_is_hidden() -> None:
 
 
 @given(JSON, st.booleans())
-def test_exports_are_valid_utf8_and_lose_no_entry(value: Any, nul: bool) -> None:  # noqa: FBT001
+def test_exports_are_valid_utf8_and_lose_no_entry(value: Any, nul: bool) -> None:
     """An exported value has as many entries as before, and every text in it encodes to UTF-8."""
     safe = export_safe(value, nul=nul)
     text = canonical(safe)
