@@ -21,7 +21,8 @@ class Here:
     What this process knows of the call's tool, and what the ledger's owner allows.
 
     `changed`: the tool's version or shape is another than the recorded one. `run_not_started`: side-effecting calls
-    that surely never ran may run without asking a person. `now` is ISO 8601 UTC.
+    that surely never ran may run without asking a person. `lost`: the true arguments were redacted before disk and died
+    with their process. `now` is ISO 8601 UTC.
     """
 
     has_code: bool
@@ -29,6 +30,7 @@ class Here:
     stage: Stage | None = None
     changed: bool = False
     run_not_started: bool = False
+    lost: bool = False
     max_attempts: int = MAX_ATTEMPTS
     now: str = ""
 
@@ -88,9 +90,16 @@ def _needs_code(why: str) -> Decision:
     return Decision(action="needs-code", why=f"{why}; this process has no code for the tool")
 
 
+def _lost_read(call: Call) -> Decision:
+    why = "its sensitive arguments were redacted before disk" + ("" if call.attempt else "; it never started")
+    return Decision(action="fail", code="arguments_lost", why=why)
+
+
 def _started_read(call: Call, here: Here) -> Decision:
     if here.stage == "removed":
         return Decision(action="fail", code="tool_retired", why="a read of a removed tool")
+    if here.lost:
+        return _lost_read(call)
     if call.attempt >= here.max_attempts:
         return Decision(action="fail", code="attempts_exhausted", why=f"a read, started {call.attempt} times")
     if not here.has_code:
@@ -102,10 +111,12 @@ def _started_read(call: Call, here: Here) -> Decision:
 
 def _started_write(call: Call, here: Here) -> Decision:
     retries = call.recovery == "retry" and (call.supports_idempotency or call.attempt_failed)
-    if call.reconciles and not here.has_code:
-        return _needs_code("the tool can say whether it happened")
+    if here.lost:
+        return _flag("outcome-unknown", "started, no outcome is recorded, and its arguments were redacted before disk")
     if here.reconciles and not here.changed and not call.attempt_failed:
         return Decision(action="reconcile", why="the tool can say whether it happened")
+    if call.reconciles and not here.has_code and here.stage != "removed":
+        return _needs_code("the tool can say whether it happened")
     if not retries:
         return _flag("outcome-unknown", "started, and no outcome is recorded")
     return run_again(call, here)
@@ -114,9 +125,11 @@ def _started_write(call: Call, here: Here) -> Decision:
 def run_again(call: Call, here: Here, evidence: Any = None) -> Decision:
     """Decide for a side-effecting call that its author lets run again (`recovery: retry`)."""
     if call.attempt >= here.max_attempts:
-        if call.attempt_failed:
+        if call.never_ran:
             return Decision(action="fail", code="unavailable", why="every attempt was refused")
         return _flag("attempts-exhausted", f"started {call.attempt} times without an outcome", evidence)
+    if here.stage in ("compat", "removed"):
+        return _flag("outcome-unknown", f"started without an outcome, and the tool is in stage {here.stage}", evidence)
     if not here.has_code:
         return _needs_code("the tool may run again")
     if here.changed:
@@ -134,6 +147,12 @@ def _allowed_by_a_person(call: Call, here: Here) -> Decision:
         return _flag("approval-mismatch", "the arguments are not those that were approved")
     if call.side_effecting and here.stage in ("compat", "removed"):
         return _flag("tool-retired", f"the tool is in stage {here.stage}")
+    if not call.side_effecting and here.stage == "removed":
+        return _removed_read()
+    if here.lost and not call.side_effecting:
+        return _lost_read(call)
+    if here.lost:
+        return _flag("not-started", "its sensitive arguments were redacted before disk")
     if not here.has_code:
         return _needs_code("a person said that it shall run")
     if here.changed:
@@ -141,11 +160,17 @@ def _allowed_by_a_person(call: Call, here: Here) -> Decision:
     return Decision(action="run", why="a person said that it shall run")
 
 
+def _removed_read() -> Decision:
+    return Decision(action="reject", code="tool_retired", why="a read of a removed tool")
+
+
 def _never_ran(call: Call, here: Here) -> Decision:
     if call.schema_version is None:
         return Decision(action="gate", why="it never started")
     if here.stage == "removed" and not call.side_effecting:
-        return Decision(action="reject", code="tool_retired", why="a read of a removed tool")
+        return _removed_read()
+    if here.lost and not call.side_effecting:
+        return _lost_read(call)
     reason: FlagReason | None = None
     if call.side_effecting and here.stage in ("compat", "removed"):
         reason = "tool-retired"
@@ -158,6 +183,4 @@ def _never_ran(call: Call, here: Here) -> Decision:
         return Decision(action="gate", why=why, otherwise=reason)
     if not here.has_code:
         return _needs_code("it never started and may run")
-    if call.state == "authorized":
-        return Decision(action="run", why="it never started and is allowed")
     return Decision(action="gate", why="it never started")

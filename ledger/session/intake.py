@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from ledger.calls import NEW_CALL, Call
@@ -11,14 +11,13 @@ from ledger.catalog import Tool
 from ledger.events import CallDenied, CallFlagged, CallProposed, CallRejected, TurnRecorded
 from ledger.execution.batch import Member, planned
 from ledger.execution.requests import Steps
-from ledger.gates import Situation
 from ledger.history import History
 from ledger.providers.port import ProposedCall, Reply
 from ledger.session.core import Core, Item
 from ledger.session.gating import has_user_code, pass_gates, resource_keys
 from ledger.session.redaction import sensitive
 from ledger.session.running import Interrupted, Runner, cancelled
-from ledger.session.work import Work, examine
+from ledger.session.work import Work, examine, situation
 from ledger.strictjson import digest
 
 OnRejection: TypeAlias = Literal["run_rest", "run_none"]
@@ -117,24 +116,13 @@ def _work(core: Core, call: ProposedCall, reply: Reply, terms: Terms, place: tup
 
 
 def _examine(core: Core, work: Work, call: ProposedCall, reply: Reply, terms: Terms) -> None:
-    definition = core.wiring.registry.definition(call.name)
-    seen = Situation(
-        known=work.tool is not None,
-        stage=definition.stage if definition else None,
-        side_effecting=work.stub.side_effecting,
-        names=core.wiring.registry.names,
+    seen = replace(
+        situation(core, work.stub, known=work.tool is not None),
         offered=terms.offered,
         whole=reply.kind != "incomplete",
         allowed=terms.tool_choice != "none",
-        replacements=tuple(_replacement(r) for r in definition.replacements) if definition else (),
-        hint=definition.hint if definition else None,
     )
     examine(core, work, call.raw, call.arguments, seen)
-
-
-def _replacement(found: Any) -> dict[str, Any]:
-    wire = {"tool": found.tool, "when": found.when, "example": found.example}
-    return {key: value for key, value in wire.items() if value is not None}
 
 
 def _proposal(core: Core, work: Work, call: ProposedCall, reply: Reply, terms: Terms) -> Item:

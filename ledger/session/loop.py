@@ -26,7 +26,7 @@ from ledger.session.keys import recorded_under
 from ledger.session.redaction import sensitive
 from ledger.session.results import CallResult, Results
 from ledger.session.resuming import Recovered, resume
-from ledger.session.running import cancelled
+from ledger.session.running import given_up
 from ledger.session.stepwise import advance
 from ledger.strictjson import JsonObject, canonical
 
@@ -277,7 +277,7 @@ class Loop:
             return
         yield from resume(self.core, execute=False)
         left = [call for call in history.open_calls() if call.state not in WAITING]
-        ends = [Item(cancelled("The session was closed.", started=call.attempt > 0), call) for call in left]
+        ends = [Item(given_up(call, "The session was closed."), call) for call in left]
         why: CloseReason = reason or ("final_answer" if history.final else "aborted")
         body = SessionClosed(reason=why, turns=len(history.turns), calls=len(history.calls), message=message)
         yield from self.core.commit([*ends, Item(body)], release=True)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ledger.calls import Call
 from ledger.catalog import Tool
 from ledger.events import Body, CallFailed, CallFlagged, CallRejected, CallValidated, SessionResumed
 from ledger.execution.outcome import Unknown
 from ledger.execution.requests import Steps
-from ledger.gates import Situation
+from ledger.gates import lookup
 from ledger.recovery import Decision, Here, decide
 from ledger.session.core import Core, Item
 from ledger.session.doubt import Settler
 from ledger.session.gating import PURE_GATES, pass_gates, resource_keys
 from ledger.session.intake import rebuilt
 from ledger.session.running import Runner
-from ledger.session.work import Work, examine
+from ledger.session.work import Work, examine, situation
 
 
 @dataclass(slots=True)
@@ -31,9 +31,11 @@ def resume(core: Core, *, dry_run: bool = False, execute: bool = True) -> Steps[
     """
     Decide about every open call and act; nothing to decide changes nothing (0 events, 0 executions).
 
-    `execute` False leaves what would run (a resume without user code); `dry_run` only decides.
+    `execute` False leaves what would run (a resume without user code), and so does a ledger that stops; `dry_run` only
+    decides.
     """
     found = Recovered()
+    execute = execute and not core.wiring.stopping
     if core.history.closed is not None:
         return found
     runner = Runner(core)
@@ -68,7 +70,7 @@ def here(core: Core, call: Call, *, execute: bool = True) -> Here:
     registry = core.wiring.registry
     tool, definition = tool_of(core, call), registry.definition(call.tool)
     version = tool.version if tool is not None else registry.version(call.tool)
-    code = tool is not None and execute and not _lost(core, call)
+    code = tool is not None and execute
     return Here(
         has_code=code,
         reconciles=code and tool is not None and tool.reconcile is not None,
@@ -76,6 +78,7 @@ def here(core: Core, call: Call, *, execute: bool = True) -> Here:
         changed=version is not None
         and (version.version != call.schema_version or version.shape_digest != call.schema_digest),
         run_not_started=core.wiring.run_not_started and not _lost(core, call),
+        lost=_lost(core, call),
         max_attempts=core.wiring.max_attempts,
         now=core.wiring.clock.stamp(),
     )
@@ -108,16 +111,9 @@ def _pure_gates(core: Core, work: Work, decision: Decision, *, execute: bool) ->
 
 def check_again(core: Core, work: Work) -> None:
     """Take a recorded call through the pure gates again, under its recorded version."""
-    registry = core.wiring.registry
     call = work.stub
-    definition = registry.definition(call.tool)
-    known = work.tool is not None or definition is not None
-    seen = Situation(
-        known=known,
-        stage="active" if known else None,
-        side_effecting=call.side_effecting,
-        names=registry.names,
-    )
+    known = work.tool is not None or core.wiring.registry.definition(call.tool) is not None
+    seen = replace(situation(core, call, known=known), stage="active" if known else None)
     if known or call.schema_version is None:
         examine(core, work, call.raw_arguments, call.arguments, seen)
 
@@ -141,6 +137,8 @@ def _act(core: Core, work: Work, decision: Decision, ready: list[Work]) -> Steps
     if decision.action in ("run", "run-again", "gate"):
         ready.append(work)
         return []
+    if decision.action == "reject" and work.refusal is None:
+        work.refusal = _retired(core, call)
     items = [Item(_end(work, decision), call)]
     if decision.action == "flag" and call.state == "proposed" and work.tool is not None and work.to_run is not None:
         validator = work.tool.validator.name
@@ -157,17 +155,17 @@ def _end(work: Work, decision: Decision) -> Body:
         return CallFailed(
             code=decision.code or "tool_error",
             error_class="environment",
-            message="The call was interrupted and was not run again.",
+            message=f"The call was interrupted and was not run again: {decision.why}.",
+            not_started=call.attempt == 0,
             evidence={"why": decision.why},
         )
-    if work.refusal is not None:
-        return work.refusal
-    return CallRejected(
-        gate="lookup",
-        code=decision.code or "tool_retired",
-        error_class="model",
-        message=f"The tool {call.tool} is retired and was not executed.",
-    )
+    if work.refusal is None:  # pragma: no cover - a rejection brings its refusal
+        raise TypeError(decision)
+    return work.refusal
+
+
+def _retired(core: Core, call: Call) -> CallRejected | None:
+    return lookup(call.tool, situation(core, call, known=True))
 
 
 def _evidence(call: Call, decision: Decision) -> dict[str, object]:
@@ -191,7 +189,7 @@ def _reconcile(core: Core, work: Work, ready: list[Work]) -> Steps[list[Item]]:
 def _go_on(core: Core, runner: Runner, ready: list[Work]) -> Steps[None]:
     """Take what may run through the gates it has not passed yet, and run it."""
     run: list[Work] = []
-    gated = [work for work in ready if work.stub.state in ("proposed", "validated")]
+    gated = [work for work in ready if _to_gate(work.stub)]
     if gated:
         items, runner.pending = runner.pending, []
         yield from core.commit(items)
@@ -204,6 +202,12 @@ def _go_on(core: Core, runner: Runner, ready: list[Work]) -> Steps[None]:
             work.keys = yield from resource_keys(work)
             run.append(work)
     yield from runner.run(run)
+
+
+def _to_gate(call: Call) -> bool:
+    """Whether nobody's word but the gates' lets it run: policies may have changed since."""
+    policy = call.state == "authorized" and call.approval is not None and call.approval.by == "policy"
+    return policy or call.state in ("proposed", "validated")
 
 
 def _regate(core: Core, work: Work, runner: Runner) -> Steps[None]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ledger.calls import Call
-from ledger.events import CallAttemptFailed, CallFailed, CallStarted
+from ledger.events import CallAttemptFailed, CallFailed, CallFlagged, CallStarted, CallSucceeded
 from ledger.execution.backoff import backoff
 from ledger.execution.batch import Member, conflict, groups
 from ledger.execution.outcome import Rules, TryAgain, Unknown, judge
@@ -180,7 +180,7 @@ class Runner:
             asked = not isinstance(ended.raised, KeyboardInterrupt)
             yield from self._settle(settler, work, call, end, asked=asked)
         else:
-            self.pending.append(Item(settler.finished(end), call))
+            self.pending.append(Item(_unless_in_doubt(settler.finished(end), call), call))
 
     def _settle(self, settler: Settler, work: Work, call: Call, end: Unknown, *, asked: bool) -> Steps[None]:
         again, body = yield from settler.settle(call, end, may_ask=asked)
@@ -197,10 +197,11 @@ class Runner:
         allowed = not call.side_effecting or call.recovery == "retry"
         stopped = wiring.stopping or self.interrupt is not None
         if not allowed or stopped or call.attempt >= wiring.max_attempts or (deadline is not None and at >= deadline):
-            self.pending.append(Item(Settler(self.core, work, None).finished(end.failed), call))
+            failed = Settler(self.core, work, None).finished(end.failed)
+            self.pending.append(Item(_unless_in_doubt(failed, call), call))
             return
-        failed = CallAttemptFailed(code=end.failed.code, message=end.failed.message, backoff_seconds=round(wait, 3))
-        self.pending.append(Item(failed, call))
+        attempt = CallAttemptFailed(code=end.failed.code, message=end.failed.message, backoff_seconds=round(wait, 3))
+        self.pending.append(Item(attempt, call))
         self.waiting[work.call_id] = (at, work)
 
     def _overdue(self, flight: Flying) -> Steps[None]:
@@ -240,7 +241,7 @@ class Runner:
                 self.pending.append(Item(cancelled("The call was cancelled.", started=True), call))
         for _, work in self.waiting.values():
             call = self.core.history.calls[work.call_id]
-            self.pending.append(Item(cancelled("The call was cancelled.", started=True), call))
+            self.pending.append(Item(given_up(call, "The call was cancelled."), call))
         self.waiting.clear()
 
     def rules(self, work: Work) -> Rules:
@@ -248,6 +249,21 @@ class Runner:
         contract = work.version.contract if work.version else None
         safe = self.core.wiring.safe_error
         return Rules(contract.exceptions, contract.max_result_bytes, safe) if contract else Rules(safe_error=safe)
+
+
+def _unless_in_doubt(end: CallSucceeded | CallFailed, call: Call) -> CallSucceeded | CallFailed | CallFlagged:
+    """Where the service was not there for the last attempt, an earlier one may have had its effect: a person is asked."""
+    if isinstance(end, CallFailed) and end.code == "unavailable" and call.in_doubt:
+        return CallFlagged(reason="attempts-exhausted", evidence={"attempts": call.attempt, "last": end.message})
+    return end
+
+
+def given_up(call: Call, why: str) -> CallFailed | CallFlagged:
+    """Return how a call ends that nobody works on any more: a write that may have run is never called failed."""
+    started = call.state == "started"
+    if started and call.side_effecting and not call.never_ran:
+        return CallFlagged(reason="outcome-unknown", evidence={"found": "started", "why": why})
+    return cancelled(why, started=started)
 
 
 def cancelled(message: str, *, started: bool = False) -> CallFailed:

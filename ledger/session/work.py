@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ledger.calls import Call
-from ledger.catalog import Tool, ToolVersion, compile_schema, with_defaults
+from ledger.catalog import Replacement, Tool, ToolVersion, compile_schema, with_defaults
 from ledger.events import Body, CallProposed, CallRejected
 from ledger.execution.context import Context
 from ledger.gates import Situation, decode, lookup, validate
@@ -59,6 +59,24 @@ class Work:
     def items(self) -> list[Item]:
         """Return the gates' events for recording."""
         return [Item(body, self.stub) for body in self.bodies]
+
+
+def situation(core: Core, call: Call, *, known: bool) -> Situation:
+    """Return what the lookup gate has to know of the call's tool; `known`: it has a function here."""
+    definition = core.wiring.registry.definition(call.tool)
+    return Situation(
+        known=known,
+        stage=definition.stage if definition else None,
+        side_effecting=call.side_effecting,
+        names=core.wiring.registry.names,
+        replacements=tuple(_replacement(r) for r in definition.replacements) if definition else (),
+        hint=definition.hint if definition else None,
+    )
+
+
+def _replacement(found: Replacement) -> JsonObject:
+    wire = {"tool": found.tool, "when": found.when, "example": found.example}
+    return {key: value for key, value in wire.items() if value is not None}
 
 
 def examine(core: Core, work: Work, raw: str | None, given: object, situation: Situation) -> None:
