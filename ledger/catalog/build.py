@@ -54,21 +54,19 @@ def build_tool(
     Return the tool that *function* is; raises ToolMisfit or CatalogFault, naming function and schema.
 
     The schema comes from *definition* (catalog files), or *schema* (a dict or a pydantic model), or the type hints.
-    *version*: the definition's current one, else 1. Options: the contract's words in snake_case (`effect`,
-    `timeout_seconds` …), `resource_keys` (a tuple of templates or a function), `reconcile`, and `title`, `description`,
-    `use_when`, `not_when`, `runbook`.
+    *version*: the definition's current one, else 1. Options: the contract's words in snake_case, `resource_keys` also
+    as a function, `reconcile`, and `title`, `description`, `use_when`, `not_when`, `runbook`.
     """
     signature = read_function(function)
     reconcile = options.pop("reconcile", None)
     keys_function = options.pop("resource_keys") if callable(options.get("resource_keys")) else None
     model = _model(schema, signature) if isinstance(schema, type) else None
     if definition is not None:
-        chosen = _published(definition, version, signature, options | ({} if schema is None else {"schema": schema}))
+        given = {} if schema is None else {"schema": schema}
+        chosen = _published(definition, version, signature, options | given)
     else:
         described = model.schema if model else schema if isinstance(schema, dict) else signature.schema()
-        chosen = _derived(
-            check_name(name or _name_of(function), path=signature.place), version or 1, signature, described, options
-        )
+        chosen = _derived(name or _name_of(function), version or 1, signature, described, options)
     if model is None:
         check_fit(chosen, signature)
     elif model.whole is None:
@@ -136,7 +134,7 @@ def _derived(name: str, number: int, signature: Function, schema: JsonObject, op
     return version_of(
         guard_input(schema, path=signature.place),
         words=words,
-        tool=name,
+        tool=check_name(name, path=signature.place),
         version=number,
         contract=Contract.from_options(options, path=signature.place),
         path=signature.place,
