@@ -36,3 +36,8 @@ def stored_to_wire(stored: StoredEvent, event: Event) -> Row:
         "digest": stored.digest.hex(),
     }
     return {key: wire.get(key) for key in _EVENT_KEYS}
+
+
+def changed_keys(one: CallRow, other: CallRow) -> list[str]:
+    """Return the wire names of what differs between two rows of a call."""
+    return [key for key, a, b in zip(_CALL_KEYS, one, other, strict=True) if a != b]

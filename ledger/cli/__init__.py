@@ -45,6 +45,7 @@ NOUNS: Final[dict[str, str]] = {
     "review": "Calls that wait for a person, and a person's word on them.",
     "tool": "Tools: their versions, what their authors promise, their stages.",
     "audit": "What was asked, allowed, run and answered.",
+    "db": "The database as a whole: where it is, its tables, its health.",
 }
 
 

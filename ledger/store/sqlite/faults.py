@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-from ledger.errors import StoreBusy, StoreError, StoreUnavailable
+from ledger.errors import IntegrityFailure, StoreBusy, StoreError, StoreUnavailable
 
 _BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _HINTS: Final = {
@@ -31,4 +31,5 @@ def translated(error: sqlite3.Error, path: object, *, doing: str) -> StoreError:
             f"{path} is locked by a program that does not take part in the ledger's queue ({doing})",
             hint="Close the other program's transaction.",
         )
-    return StoreUnavailable(f"cannot {doing} {path}: {error}", hint=_HINTS.get(code))
+    kind = IntegrityFailure if code == sqlite3.SQLITE_CORRUPT else StoreUnavailable
+    return kind(f"cannot {doing} {path}: {error}", hint=_HINTS.get(code))

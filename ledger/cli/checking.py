@@ -1,0 +1,138 @@
+"""The health of a ledger: its file, its chains of digests, and the table of calls compared with the events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from ledger.audit.projection import MOST_SHOWN, Folded
+from ledger.audit.rows import changed_keys
+from ledger.calls import CallRow
+from ledger.cli.faults import DONE, FAILED, INTEGRITY
+from ledger.cli.layout import bullets, facts, heading
+from ledger.cli.rows import Row
+from ledger.cli.shell import Shell
+from ledger.cli.text import Ink, Line
+from ledger.session.reading import open_reader
+from ledger.store.maintenance import Health, check
+from ledger.store.urls import open_store
+
+_Difference: TypeAlias = tuple[str, CallRow | None, CallRow | None]
+
+
+def checked(shell: Shell, *, rebuild: bool) -> tuple[Row, int]:
+    """Check everything; return what to tell, and the exit status."""
+    health = check(shell.db)
+    broken = bool(health.damage or health.chains.bad)
+    rebuild = rebuild and not broken  # from events that are not what was recorded nothing is rebuilt
+    store = open_store(shell.db, create=False) if rebuild else open_reader(shell.db)
+    try:
+        folded = Folded(store)
+        differences = list(store.rebuild(folded.rows(), write=rebuild))
+    finally:
+        store.close()
+    data = {**_health(health), **_folded(folded), **_projection(differences, rebuilt=rebuild)}
+    found = differences or folded.broken or folded.unreadable > folded.newer or not health.sound
+    return {**data, "sound": not broken and not found}, INTEGRITY if broken else FAILED if found else DONE
+
+
+def _health(health: Health) -> Row:
+    chains, orphans = health.chains, health.orphans
+    return {
+        "path": str(health.path),
+        "size": health.size,
+        "mode": health.mode,
+        "revision": health.revision,
+        "sqliteVersion": health.sqlite_version,
+        "walResetBug": health.wal_reset_bug,
+        "journalMode": health.journal_mode,
+        "synchronous": health.synchronous,
+        "sessions": chains.sessions,
+        "events": chains.events,
+        "damage": list(health.damage),
+        "brokenChains": chains.bad,
+        "chainFaults": [
+            {"sessionId": fault.session_id, "sequence": fault.sequence, "position": fault.position, "why": fault.why}
+            for fault in chains.faults
+        ],
+        "orphans": {"calls": orphans.rows, "proposals": orphans.proposals},
+        "clockBack": chains.clock_back,
+        "notes": list(health.notes),
+    }
+
+
+def _folded(folded: Folded) -> Row:
+    return {
+        "unreadable": folded.unreadable,
+        "newer": folded.newer,
+        "notFollowing": folded.broken,
+        "places": [{"sessionId": where, "sequence": sequence, "why": why} for where, sequence, why in folded.places],
+    }
+
+
+def _projection(differences: list[_Difference], *, rebuilt: bool) -> Row:
+    return {
+        "differences": len(differences),
+        "rebuilt": rebuilt and bool(differences),
+        "differing": [
+            {"callId": call_id, "what": _what(stored, right)} for call_id, stored, right in differences[:MOST_SHOWN]
+        ],
+    }
+
+
+def _what(stored: CallRow | None, right: CallRow | None) -> str:
+    if stored is None:
+        return "has no row"
+    if right is None:
+        return "has a row without events"
+    return "differs in " + ", ".join(changed_keys(stored, right))
+
+
+def health_lines(data: Row) -> Iterator[Line]:
+    """Yield the page for people: what was looked at, then what is wrong, then what deserves a look."""
+    yield Ink(data["path"], "strong")
+    yield from facts(
+        {
+            "file": f"{data['size']} bytes, mode {data['mode']}",
+            "tables": f"revision {data['revision']}",
+            "SQLite": f"{data['sqliteVersion']}, journal {data['journalMode']}, synchronous {data['synchronous']}",
+            "recorded": f"{data['events']} events in {data['sessions']} streams",
+        }
+    )
+    yield from _integrity(data)
+    yield from _findings(data)
+    notes = [*data["notes"], *_remarks(data)]
+    if notes:
+        yield from heading("Notes")
+        yield from bullets(notes)
+
+
+def _integrity(data: Row) -> Iterator[Line]:
+    faults = data["chainFaults"]
+    wrong = [*data["damage"], *(f"{each['sessionId']}, event {each['sequence']}: {each['why']}" for each in faults)]
+    yield ""
+    if not wrong:
+        yield Ink("The file is whole, and so is every chain of digests.", "good")
+        return
+    yield Ink("What is recorded was damaged or changed.", "bad")
+    yield from bullets(wrong)
+    if data["brokenChains"] > len(faults):
+        yield f"  and {data['brokenChains'] - len(faults)} sessions more"
+
+
+def _findings(data: Row) -> Iterator[Line]:
+    found = [f"{each['sessionId']}, event {each['sequence']}: {each['why']}" for each in data["places"]]
+    if found:
+        yield from heading("Events that cannot be read, or do not follow")
+        yield from bullets(found)
+    if data["differences"]:
+        verb = "was written again from" if data["rebuilt"] else "differs from"
+        yield from heading(f"The table of calls {verb} the events: {data['differences']} rows")
+        yield from bullets(f"{each['callId']} {each['what']}" for each in data["differing"])
+        if not data["rebuilt"]:
+            yield "  `ledger db check --rebuild` writes them again."
+
+
+def _remarks(data: Row) -> list[str]:
+    back = data["clockBack"]
+    return [f"The clock went back {back} times; order is by sequence, so nothing is wrong."] if back else []
