@@ -9,9 +9,7 @@ from ledger.strictjson.canonical import to_bytes, to_text, write_plain
 from ledger.strictjson.encoded import Encoded, Encoding
 from ledger.strictjson.limits import RESULT, Json, Limits
 from ledger.strictjson.plain import Copier, TooLargeError
-from ledger.strictjson.rules import rule_of
 from ledger.strictjson.text import type_name
-from ledger.strictjson.walk import Walk
 
 _WHOLE: Final = 4
 """A value up to so many times the limit is encoded whole, so that its size and digest are known."""
@@ -60,6 +58,9 @@ def encode_result(value: object, limits: Limits = RESULT) -> Encoded:
 
 
 def _encode_odd(value: object, limits: Limits, room: int, *, at_least: int = 0) -> Encoded:
+    from ledger.strictjson.rules import rule_of  # most results are plain: decimal, uuid and pathlib can wait
+    from ledger.strictjson.walk import Walk
+
     walk = Walk(limits, room, rule_of)
     encoded = walk.encode(value, "", 0)
     data = to_bytes(to_text(encoded))

@@ -7,7 +7,6 @@ from typing import Any
 
 from ledger.strictjson.canonical import canonical, loads
 from ledger.strictjson.encoded import Encoding
-from ledger.strictjson.leaves import read
 from ledger.strictjson.limits import Json
 from ledger.strictjson.pointer import from_pointer, step_into
 
@@ -19,6 +18,8 @@ def decode_result(value: Json, encodings: Iterable[Encoding]) -> Any:
     Classes are never built from recorded names: a dataclass or model comes back as its dict, an enum as its value, a
     path as a pure path. An encoding that does not fit the value (from a damaged import) is passed over.
     """
+    from ledger.strictjson.leaves import read  # see encode
+
     root: list[Any] = [loads(canonical(value))]
     # Inner before outer: a list inside a set must be the tuple it was before the set can hold it.
     for encoding in reversed(tuple(encodings)):

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import pathlib
+import subprocess
 import sys
 from array import array
 from collections import Counter, OrderedDict, UserList, deque, namedtuple
@@ -42,6 +43,7 @@ from tests.strictjson.test_canonical import TEXT
 
 CASES = cases("results")
 HERE = __name__
+ROOT = pathlib.Path(__file__).parents[2]
 
 
 class Colour(Enum):
@@ -564,3 +566,14 @@ def test_leaves_are_what_they_were() -> None:
     values = [Decimal("1E+3"), Decimal("sNaN"), UUID(int=5), time(1, 2, 3), bytearray(b"a")]
     encoded = encode_result(values)
     assert list(map(repr, decode_result(encoded.value, encoded.encodings))) == list(map(repr, values))
+
+
+def test_a_plain_result_loads_nothing_heavy() -> None:
+    """The modules that only odd results need are not imported for a plain one."""
+    source = (
+        "import sys, ledger.strictjson as border\n"
+        "border.encode_result({'a': [1]})\n"
+        "print({'decimal', 'uuid', 'pathlib', 'ledger.strictjson.rules'} & sys.modules.keys())"
+    )
+    run = subprocess.run([sys.executable, "-S", "-c", source], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert (run.stdout.strip(), run.returncode) == ("set()", 0), run.stderr
