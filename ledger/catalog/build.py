@@ -62,8 +62,7 @@ def build_tool(
     keys_function = options.pop("resource_keys") if callable(options.get("resource_keys")) else None
     model = _model(schema, signature) if isinstance(schema, type) else None
     if definition is not None:
-        given = {} if schema is None else {"schema": schema}
-        chosen = _published(definition, version, signature, options | given)
+        chosen = _published(definition, version, signature, options, schema)
     else:
         described = model.schema if model else schema if isinstance(schema, dict) else signature.schema()
         chosen = _derived(name or _name_of(function), version or 1, signature, described, options)
@@ -101,7 +100,7 @@ def _model(kind: type, signature: Function) -> _Model:
 
 
 def _published(
-    definition: ToolDefinition, number: int | None, signature: Function, options: dict[str, Any]
+    definition: ToolDefinition, number: int | None, signature: Function, options: dict[str, Any], schema: Any
 ) -> ToolVersion:
     """Return the catalog's version; what the decorator says besides must say the same."""
     number = definition.current if number is None else number
@@ -110,7 +109,7 @@ def _published(
         message = f"{signature.place} is version {number} of {definition.name}, which {place} does not have."
         raise ToolMisfit(message, hint=f"There are {listed(sorted(definition.versions))}.")
     version = definition.versions[number]
-    for option in options:
+    for option in (*options, *(("schema",) if schema is not None else ())):
         if option == "schema" or option in WORDS:
             message = f"{signature.place} gives {option}=, which {place} already says."
             raise ToolMisfit(message, hint="Leave it out, or use another name.")
