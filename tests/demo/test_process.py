@@ -96,7 +96,7 @@ def test_the_command_gets_only_what_it_is_given(root: Path, monkeypatch: pytest.
     """It runs in its folder, with an empty input, and inherits neither environment nor open files."""
     monkeypatch.setenv("A_SECRET", "canary")
     reader, writer = os.pipe()
-    os.set_inheritable(writer, True)  # noqa: FBT003 - the function takes it by position only
+    os.set_inheritable(writer, True)
     source = (
         "import os, sys; print(os.getcwd(), 'A_SECRET' in os.environ, repr(sys.stdin.read()), end=' ')\n"
         f"try: os.fstat({writer}); print('open')\n"
