@@ -49,7 +49,7 @@ bench: .venv/.ready
 docs: .venv/.ready
 	$(PY) -m ledger.calls.diagram
 	$(PY) -m ledger.events.schema
-	$(PY) -m ledger.cli.reference
+	@$(PY) scripts/generate.py
 
 lock: .venv/.ready
 	$(PY) -m pip install --quiet '$(UV)'

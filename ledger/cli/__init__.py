@@ -39,10 +39,11 @@ from ledger.cli.frame import Root
 from ledger.cli.shell import Shell
 
 NOUNS: Final[dict[str, str]] = {
-    "replay": "What was recorded, told again; nothing is executed.",
-    "session": "Runs of agents, open and closed.",
+    "init": "Make a new project with a catalog, a program and a database.",
     "resume": "Decide what becomes of the calls that a crash left open.",
     "review": "Calls that wait for a person, and a person's word on them.",
+    "replay": "What was recorded, told again; nothing is executed.",
+    "session": "Runs of agents, open and closed.",
     "tool": "Tools: their versions, what their authors promise, their stages.",
     "audit": "What was asked, allowed, run and answered.",
     "db": "The database as a whole: where it is, its tables, its health.",

@@ -121,7 +121,7 @@ def calls(shell: Shell, /, format: Format | None, limit: int | None, after: int,
     examples=[
         "ledger audit events --session support-1042",
         "ledger audit events --type session.resumed --since 24h",
-        "ledger audit events --format jsonl > events.jsonl",
+        "ledger audit events --format jsonl",
     ],
 )
 @_options(

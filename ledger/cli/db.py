@@ -14,7 +14,7 @@ def command() -> None:
     """The database as a whole: where it is, its tables, its health."""
 
 
-@command.command("path", examples=["ledger db path", 'cp "$(ledger db path)" backup.db  # only while nothing writes'])
+@command.command("path", examples=["ledger db path"])
 @click.pass_obj
 def path(shell: Shell) -> None:
     """Print where the ledger's file is, or would be."""

@@ -17,7 +17,7 @@ from ledger.cli.rows import Row
 from ledger.cli.shell import Shell
 from ledger.cli.table import plain
 from ledger.cli.text import Ink, Line
-from ledger.cli.verdicts import command
+from ledger.cli.verdicts import copyable
 from ledger.errors import CatalogFault
 from ledger.store.port import Reader
 
@@ -70,7 +70,10 @@ def question_lines(found: Row) -> Iterator[Line]:
 def _commands(shell: Shell, call: Call) -> Iterator[tuple[str, str]]:
     called = call.call_id
     if call.flag is not None and call.state == "needs-review" and call.flag.duplicate_of is not None:
-        yield command(shell, "review", "show", call.flag.duplicate_of), "look at the original: its end settles this one"
+        yield (
+            copyable(shell, "review", "show", call.flag.duplicate_of),
+            "look at the original: its end settles this one",
+        )
     late = call.late is not None and call.late.ended == "succeeded"
     for answer in answers(call):
         digest = ("--digest", (call.arguments_digest or "")[:12]) if answer == "approve" else ()
@@ -78,8 +81,8 @@ def _commands(shell: Shell, call: Call) -> Iterator[tuple[str, str]]:
         options = () if answer in ("approve", "deny") else answer.split()
         value = ("{...}",) if "--arguments" in options else ()
         meaning = _LATE if answer == "--happened" and late else _MEANINGS[answer]
-        yield command(shell, "review", *verb, called, *options, *value, *digest), meaning
-    yield command(shell, "review", "note", called, "TEXT"), "add a note; nothing else changes"
+        yield copyable(shell, "review", *verb, called, *options, *value, *digest), meaning
+    yield copyable(shell, "review", "note", called, "TEXT"), "add a note; nothing else changes"
 
 
 def _runbook(shell: Shell, call: Call) -> str | None:

@@ -1,7 +1,7 @@
 """
 The command line reference: docs/cli.md is the help of every command, so it can't drift from it.
 
-`python -m ledger.cli.reference` writes it; a test compares.
+`make docs` writes it, and so does `python -m ledger.cli.reference`; a test compares.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WIDTH: Final = 88
 
 _INTRODUCTION: Final = r"""# The command line
 
-<!-- Written by `python -m ledger.cli.reference` from the commands' own help. Don't edit. -->
+<!-- Written by `make docs` from the commands' own help. Don't edit. -->
 
 `ledger …`, `toolcall-ledger …`, `python -m ledger …` and, in a checkout, `python cli.py …` are the same. (Debian ships
 another `/usr/bin/ledger`: use one of the others there.)
@@ -97,7 +97,11 @@ def contexts(
         yield from contexts(cast("click.Command", found), child, context)
 
 
-if __name__ == "__main__":
-    path = Path(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT_PATH
-    path.parent.mkdir(exist_ok=True)
+def write(path: Path = DEFAULT_PATH) -> None:
+    """Write the page."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(reference(main), encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    write(*map(Path, sys.argv[1:]))

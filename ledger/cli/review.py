@@ -44,7 +44,11 @@ def command() -> None:
 @format_option()
 @click.pass_obj
 def list_(shell: Shell, /, max_age: timedelta | None, format: Format | None, **filters: Any) -> None:
-    """List what waits for a person, the oldest question first. The exit status is 3 if there is any."""
+    """
+    List what waits for a person, the oldest question first.
+
+    The exit status is 3 if anything waits; with --max-age only if something waits longer than that.
+    """
     from ledger.audit import review_rows
     from ledger.cli.opening import reading
 
@@ -83,7 +87,11 @@ def _for_people(row: Row) -> Row:
 @click.argument("call")
 @click.pass_obj
 def show(shell: Shell, call: str) -> None:
-    """Show all that helps to decide about one call, and the commands that say it."""
+    """
+    Show all that helps to decide about one call.
+
+    The question, what ran or would run, what is known, the tool's runbook, and the commands that answer.
+    """
     from ledger.audit import call_of, find_call
     from ledger.cli.opening import reading
     from ledger.cli.question import question_lines, question_of
@@ -123,7 +131,11 @@ _DIGEST: Final = click.option(
 @_reviewer
 @click.pass_obj
 def approve(shell: Shell, /, call: str, digest: str | None, **word: Any) -> None:
-    """Let a call run that waits for approval: once, with exactly the arguments it has now."""
+    """
+    Let a call run that waits for approval.
+
+    Once, and with exactly the arguments it has now. It starts in its owner's loop, or at the next resume.
+    """
     from ledger.cli.answering import answering
     from ledger.cli.verdicts import answered, whole_digest
 
@@ -139,7 +151,11 @@ def approve(shell: Shell, /, call: str, digest: str | None, **word: Any) -> None
 @_reviewer
 @click.pass_obj
 def deny(shell: Shell, /, call: str, **word: Any) -> None:
-    """Refuse a call that waits for approval; it will not run, and the model is told."""
+    """
+    Refuse a call that waits for approval.
+
+    It will not run, and the model is told.
+    """
     from ledger.cli.answering import answering
     from ledger.cli.verdicts import answered
 
@@ -174,7 +190,12 @@ def deny(shell: Shell, /, call: str, **word: Any) -> None:
 def resolve(
     shell: Shell, /, call: str, by: str | None, note: str | None, evidence: tuple[str, ...], **verdict: Any
 ) -> None:
-    """Say what became of a call in doubt, or what shall become of it."""
+    """
+    Say what became of a call in doubt.
+
+    One verdict, once: a wrong one is corrected by a note and a new call. --run alone is refused where the call may have
+    run already; --arguments needs --did-not-happen there. A copy is settled by its original's end.
+    """
     from ledger.cli.answering import answering
     from ledger.cli.verdicts import answered, whole_digest
 

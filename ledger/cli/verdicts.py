@@ -99,7 +99,7 @@ class _Owner:
         return {"name": self._name, "alive": self._alive, "working": self._holds and self._alive is not False}
 
     def next_step(self, shell: Shell) -> str:
-        resume = command(shell, "resume", self._session_id, "--app", "MODULE:LEDGER")
+        resume = copyable(shell, "resume", self._session_id, "--app", "MODULE:LEDGER")
         if self._name is None or self._alive is False:
             return f"Nobody runs this session now. It starts at the next resume: {resume}"
         who = f"The session's owner ({owner_name(self._name)})"
@@ -110,7 +110,7 @@ class _Owner:
         return f"{who} cannot be seen from here: it starts in its loop, or at a resume: {resume}"
 
 
-def command(shell: Shell, *words: str) -> str:
+def copyable(shell: Shell, *words: str) -> str:
     """Return a command line to copy; it names the ledger where this one did."""
     db = ("--db", shell.db) if "db" in shell.given else ()
     return shlex.join(["ledger", *words, *db])

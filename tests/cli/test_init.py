@@ -4,6 +4,7 @@ import importlib.metadata
 import json
 import subprocess
 import sys
+from inspect import cleandoc
 from pathlib import Path
 
 import click
@@ -65,7 +66,9 @@ def test_each_noun_says_what_the_table_says() -> None:
     """The table of nouns, which exists so that help loads nothing, has each noun's own first sentence."""
     commands = {name: main.get_command(click.Context(main), name) for name in NOUNS}
     said = {
-        name: (command.help or "").split("\n\n")[0].replace("\n", " ") for name, command in commands.items() if command
+        name: cleandoc(command.help or "").split("\n\n")[0].replace("\n", " ")
+        for name, command in commands.items()
+        if command
     }
     assert said == NOUNS
 
