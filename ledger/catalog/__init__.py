@@ -14,6 +14,7 @@ from ledger.catalog.files import default_catalog_root, load_catalog
 from ledger.catalog.hints import ArgumentsUnfit
 from ledger.catalog.names import check_name, folder_of, is_name
 from ledger.catalog.registry import Registry, exported
+from ledger.catalog.resources import checked_keys
 from ledger.catalog.shape import description_digest, shape, shape_digest
 from ledger.catalog.tool import Tool
 from ledger.catalog.violation import GATE_ERROR, Violation
@@ -37,6 +38,7 @@ __all__ = [
     "Violation",
     "build_tool",
     "check_name",
+    "checked_keys",
     "compile_schema",
     "default_catalog_root",
     "describe",

@@ -38,10 +38,10 @@ def keys_of(
     """
     try:
         if function is not None:
-            return _checked(function(check(arguments)))
+            return checked_keys(function(check(arguments)))
         if templates is None:
             return None
-        return _checked(key for template in templates for key in _filled(template, arguments))
+        return checked_keys(key for template in templates for key in _filled(template, arguments))
     except Exception:  # noqa: BLE001 - user code, or arguments that lack the field: the cautious answer is "unknown"
         return None
 
@@ -55,7 +55,8 @@ def check_template(template: str, *, path: str = "", pointer: str = "") -> None:
         )
 
 
-def _checked(keys: Any) -> frozenset[str] | None:
+def checked_keys(keys: Any) -> frozenset[str] | None:
+    """Return what a keys function answered as a set: one text is one key; what is no list of texts is unknown."""
     if isinstance(keys, str):
         keys = [keys]
     if not isinstance(keys, Iterable):

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Sequence
 
 from ledger.answers import Allow
+from ledger.catalog import checked_keys
 from ledger.errors import LedgerError
 from ledger.events import Body, CallAuthorized, CallRejected, CallValidated
 from ledger.execution.requests import Steps, user_code
@@ -97,8 +98,8 @@ def resource_keys(work: Work) -> Steps[frozenset[str] | None]:
     if tool.resource_keys_fn is None:
         return tool.resource_keys(arguments)
     try:
-        found: list[str] | None = yield from user_code(tool.resource_keys_fn, arguments)
-        return None if found is None else frozenset(str(key) for key in found)
+        found = yield from user_code(tool.resource_keys_fn, arguments)
+        return checked_keys(found)
     except Exception:  # noqa: BLE001 - unknown keys conflict with everything: the safe side
         return None
 
