@@ -51,7 +51,7 @@ def answer(call: Call, limit: int = SHOWN_BYTES, *, repairs: int = REPAIRS) -> J
         found |= _data(call, limit)
     if not isinstance(call.arguments, dict) and call.raw_arguments is not None:
         found["rawArguments"] = clip(call.raw_arguments, _SHORT)
-    if call.revision and call.state != "superseded":
+    if call.revision:
         found["arguments"] = _bounded(call.to_run, _SHORT)
     if call.stage == "compat" and "hint" not in found:
         found["hint"] = texts.RETIRING

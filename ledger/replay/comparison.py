@@ -16,7 +16,7 @@ Fields: TypeAlias = dict[str, Json]
 Places: TypeAlias = dict[int | None, Fields]
 """What is compared of a turn (None), and of each of its calls (by index); the first field says that it is there."""
 
-_WHOLE: Final = 2**40  # bytes of an answer: nothing is cut before it is compared
+_WHOLE: Final = 2**40  # bytes of an answer: nothing is cut before it is compared, so no pointer names a callId
 _IDS: Final = frozenset({"id", "tool_call_id"})
 
 
@@ -83,7 +83,7 @@ def _call(asked: AskedCall) -> Fields:
         "tool": intent.tool,
         "arguments": intent.raw_arguments if intent.arguments is None else intent.arguments,
         "state": now.state,
-        "answer": answer(now.changed(call_id=""), _WHOLE),
+        "answer": answer(now, _WHOLE),
     }
 
 

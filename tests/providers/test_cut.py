@@ -34,20 +34,23 @@ def test_a_cut_value_fits_and_goes_on_where_it_was_cut(value: Any, budget: int) 
 
 
 @pytest.mark.parametrize(
-    ("value", "place", "unit"),
+    ("value", "budget", "place", "unit"),
     [
-        ({"a": "x" * 200, "b": "y" * 200}, (), "characters"),
-        ({"a": ["x" * 500], "b": 1}, ("a", 0), "characters"),
-        ([1, {"k": list(range(500))}], (1, "k"), "items"),
-        (["x" * 200, "y" * 200], (), "items"),
-        (10**200, (), "characters"),
-        ([[[[[[["x" * 9]]]]]]] * 9, (), "items"),
+        ({"a": "x" * 1_000, "b": "y" * 600}, 1_000, (), "characters"),
+        ({"a": ["x" * 500], "b": 1}, 100, ("a", 0), "characters"),
+        ({"a": "x" * 500, "b": "y" * 30}, 100, (), "characters"),
+        ([1, {"k": list(range(500))}], 100, (1, "k"), "items"),
+        (["x" * 200, "y" * 200], 100, (), "items"),
+        (10**200, 100, (), "characters"),
+        ([[[[[[["x" * 9]]]]]]] * 9, 100, (), "items"),
     ],
-    ids=["two long parts", "one long part", "a long list in a part", "no item fits", "a number", "nested lists"],
+    ids=["two long parts", "one long part", "no room", "a long list in a part", "no item fits", "a number", "nested"],
 )
-def test_the_place_that_is_cut_is_the_one_that_makes_it_long(value: Any, place: tuple[Any, ...], unit: str) -> None:
+def test_the_place_that_is_cut_is_the_one_that_makes_it_long(
+    value: Any, budget: int, place: tuple[Any, ...], unit: str
+) -> None:
     """One part that outweighs the rest is cut alone, else the whole."""
-    found = cut(value, 100)
+    found = cut(value, budget)
     assert found is not None
     assert (found.path, found.unit) == (place, unit)
 

@@ -122,6 +122,7 @@ def test_an_answer_is_as_the_call_stands_now() -> None:
     recording.add(happened({"id": 7}), sent)
     found = complete(recording.history, [asking(call("a", "{}", "f"))], WIRE)
     assert data(found) == [{"id": 7}]
+    assert len(found) == 2
     assert complete(recording.history, found, WIRE) == found
 
 
@@ -177,6 +178,10 @@ def test_redacted_arguments_match_by_name_and_order() -> None:
     recording.add(proposed, call_id="c", tool="f", turn=1, index=0, revision=0)
     for given_id in ("a", "b"):
         assert data(complete(recording.history, [asking(call(given_id, '{"pin": 1}', "f"))], WIRE)) == ["not_executed"]
+    recording.run(recording.history.calls["c"], ok("first"))
+    recording.add(TurnRecorded(kind="tool_calls", provider="openai", calls=1), turn=2)
+    recording.add(CallProposed(redacted=True), call_id="d", tool="f", turn=2, index=0, revision=0)
+    assert data(complete(recording.history, [asking(call("a", '{"pin": 1}', "f"))], WIRE)) == ["first"]
 
 
 def test_a_call_without_an_id_gets_one_with_its_answer() -> None:

@@ -57,6 +57,12 @@ def test_equal_sessions_do_not_differ() -> None:
     assert differences(session("a", result=long), session("b", start=500, result=long)) == []
 
 
+def test_results_are_compared_to_their_ends() -> None:
+    """Two long results that differ in their last character differ, though the model read the same of both."""
+    (found,) = differences(session("a", result="x" * 50_000), session("b", result="x" * 49_999 + "y"))
+    assert (found.field, found.a["data"][-1], found.b["data"][-1]) == ("answer", "x", "y")
+
+
 @given(recordings())
 def test_a_session_equals_itself(recording: Recording) -> None:
     """Whatever a session holds, it does not differ from itself."""
