@@ -121,9 +121,13 @@ class Core:
 
     # -- writing
 
-    def commit(self, items: Sequence[Item], *, worker: bool = True, release: bool = False) -> Steps[list[Item]]:
+    def commit(
+        self, items: Sequence[Item], *, worker: bool = True, release: bool = False, whole: bool = False
+    ) -> Steps[list[Item]]:
         """
         Record items in one transaction, in order; return those that another's append made illegal meanwhile.
+
+        With `whole` they stand and fall together.
 
         A conflict folds what the other wrote, checks again which items are still legal, and chains again. With
         `worker` the lease is taken (or its token checked), with `release` given back in the same commit.
@@ -132,6 +136,8 @@ class Core:
         while True:
             self._writable(items)
             prepared = self._prepare(items, worker=worker)
+            if whole and prepared.refused:
+                return prepared.refused
             if not prepared.drafts:
                 if release:
                     yield from self.release()

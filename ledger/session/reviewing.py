@@ -131,9 +131,9 @@ def superseding(core: Core, call_id: str, arguments: Any, answer: Answer | None,
     )
     items = [Item(body, old, actor=actor)]
     items += [Item(found, work.stub, actor=actor) for found in (_intent(work, old), passed, allowed)]
-    refused = yield from core.commit(items, worker=False)
+    refused = yield from core.commit(items, worker=False, whole=True)
     if refused:
-        raise UsageError(f"call {call_id} changed meanwhile", hint="Look at it again.")
+        raise _meanwhile(core, call_id)
     return Verdicts(core.history.calls[work.call_id], next_step(allowed))
 
 
@@ -191,7 +191,12 @@ def _record(core: Core, call_id: str, body: Body, who: Reviewer) -> Steps[Verdic
     call = core.history.calls[call_id]
     refused = yield from core.commit([Item(body, call, actor=f"person:{who.by}")], worker=False)
     if refused:
-        raise UsageError(f"call {call_id} changed meanwhile: it is {core.history.calls[call_id].state}")
+        raise _meanwhile(core, call_id)
     after = core.history.calls[call_id]
     words = "Noted." if isinstance(body, CallNoted) else next_step(body)
     return Verdicts(after, words)
+
+
+def _meanwhile(core: Core, call_id: str) -> VerdictRefused:
+    state = core.history.calls[call_id].state
+    return VerdictRefused(f"call {call_id} changed meanwhile: it is {state}", hint="Look at it again.")

@@ -252,7 +252,7 @@ class Runner:
 
 
 def _unless_in_doubt(end: CallSucceeded | CallFailed, call: Call) -> CallSucceeded | CallFailed | CallFlagged:
-    """Where the service was not there for the last attempt, an earlier one may have had its effect: a person is asked."""
+    """A refused last attempt says nothing of an earlier one that may have had its effect: then a person is asked."""
     if isinstance(end, CallFailed) and end.code == "unavailable" and call.in_doubt:
         return CallFlagged(reason="attempts-exhausted", evidence={"attempts": call.attempt, "last": end.message})
     return end
