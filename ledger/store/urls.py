@@ -31,7 +31,7 @@ def sqlite_path(url: str) -> Path:
     Raises `UsageError` for any other URL, and for SQLite's own in-memory databases, which cannot be shared.
     """
     path = url.removeprefix(_SQLITE)
-    if "://" in path or path.startswith("file:") or "\\0" in path:
+    if "://" in path or path.startswith("file:") or "\0" in path:
         raise UsageError(f"{mask_url(url)!r} is not a ledger's URL", hint=_FORMS)
     if path in ("", ":memory:"):
         raise UsageError(f"{url!r} names no file", hint="Use memory:// for a ledger that is thrown away.")

@@ -1,9 +1,9 @@
 """Programs that tests start as processes of their own: `python -m tests.store.children NAME ARGUMENTS…`."""
+# ruff: noqa: T201 - they talk to their test
 
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -53,7 +53,12 @@ def append_and_die(url: str, session_id: str, prefix: str) -> None:
 def audit(url: str) -> None:
     """Read everything again and again, until a line comes in; print what went wrong."""
     stop = threading.Event()
-    threading.Thread(target=lambda: (sys.stdin.readline(), stop.set()), daemon=True).start()
+
+    def listen() -> None:
+        sys.stdin.readline()
+        stop.set()
+
+    threading.Thread(target=listen, daemon=True).start()
     store = open_store(url, create=False, read_only=True)
     rounds = 0
     while not stop.is_set():
@@ -108,24 +113,6 @@ def open_four_times(url: str) -> None:
     assert not faults
 
 
-def upgrade_and_die(url: str, at: str) -> None:
-    """Open a new ledger, and die by SIGKILL right before its statement number `at`; print how many there were."""
-    from sqlalchemy import Engine, event
-
-    done = 0
-
-    def count(*_: object) -> None:
-        nonlocal done
-        if done == int(at):
-            os.kill(os.getpid(), signal.SIGKILL)
-        done += 1
-
-    event.listen(Engine, "before_cursor_execute", count)
-    event.listen(Engine, "commit", count)
-    open_store(url, create=True).close()
-    print(done)
-
-
 def loaded(url: str) -> None:
     """Write to and read from a ledger that is up to date; print the heavy modules that were loaded for it."""
     store = open_store(url, create=True)
@@ -148,7 +135,7 @@ def take(url: str, session_id: str, owner: str) -> None:
 
 PROGRAMS: dict[str, Callable[..., None]] = {
     program.__name__: program
-    for program in (append, append_and_die, audit, hold, loaded, open_four_times, open_once, take, upgrade_and_die)
+    for program in (append, append_and_die, audit, hold, loaded, open_four_times, open_once, take)
 }
 
 if __name__ == "__main__":

@@ -220,7 +220,7 @@ def test_an_interrupted_heir_passes_the_lead_on(gate: Gate) -> None:
     class Late(GroupWriter[Ask, str]):
         """Its caller is interrupted between being named and leading."""
 
-        def _lead(self, own: object) -> None:  # type: ignore[override]
+        def _lead(self, own: object) -> None:
             raise KeyboardInterrupt
 
     late = Late(gate.commit)

@@ -25,15 +25,8 @@ class Anchor:
     def __init__(self, files: Files) -> None:
         self._files = files
         self._connection: sqlite3.Connection | None = None
-        connection = files.connect("rw")
-        try:
-            connection.execute("PRAGMA query_only=ON")
-            connection.execute("PRAGMA wal_autocheckpoint=0")
-            connection.execute("SELECT 1 FROM sqlite_master").fetchall()
-        except sqlite3.Error:
-            connection.close()
-        else:
-            self._connection = connection
+        with contextlib.suppress(sqlite3.Error):
+            self._connection = _idle(files)
 
     def close(self) -> None:
         """Close, under the writers' lock if there is one: closing may checkpoint."""
@@ -51,3 +44,15 @@ class Anchor:
         if self._connection is not None:
             door.leak(self._connection)
             self._connection = None
+
+
+def _idle(files: Files) -> sqlite3.Connection:
+    connection = files.connect("rw")
+    try:
+        connection.execute("PRAGMA query_only=ON")
+        connection.execute("PRAGMA wal_autocheckpoint=0")
+        connection.execute("SELECT 1 FROM sqlite_master").fetchall()
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection

@@ -113,6 +113,11 @@ def syncs_lie() -> bool:
     return sys.platform == "darwin"
 
 
+def may_write(folder: Path) -> bool:
+    """Return whether this process, as whoever it acts, may write a folder."""
+    return os.access(folder, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
 def network_kind(folder: str) -> str | None:
     """Return the name of the network file system that a folder lies on, or None where none is known of."""
     if sys.platform == "win32":  # pragma: no cover - the tests run on POSIX

@@ -35,6 +35,8 @@ _WIRE: Final = (
 )
 """What the record calls the first of `sql.EVENT_COLUMNS`, its copies."""
 
+_TYPES: Final = (int, str, bytes, bytes)
+
 _EVENTS: Final = f"SELECT {', '.join(sql.EVENT_COLUMNS)}, position FROM event ORDER BY session_id, sequence"  # noqa: S608
 _LONE_HEADS: Final = (
     "SELECT session_id, sequence FROM session_head WHERE sequence > 0 AND NOT EXISTS"
@@ -130,7 +132,7 @@ def _walked(session_id: Any, rows: Iterable[sql.Row], head: sql.Row | None) -> _
         _step(walk, row)
     if head is None:
         walk.blame(walk.sequence, None, "the session has no head")
-    elif head[0] > walk.sequence:
+    elif isinstance(head[0], int) and head[0] > walk.sequence:
         walk.blame(walk.sequence + 1, None, f"missing: the head counts {head[0]} events")
     elif (head[0], head[1]) != (walk.sequence, walk.digest):
         walk.blame(walk.sequence, None, "the head is that of other events")
@@ -138,9 +140,11 @@ def _walked(session_id: Any, rows: Iterable[sql.Row], head: sql.Row | None) -> _
 
 
 def _step(walk: _Walk, row: sql.Row) -> None:
-    sequence, record, digest, position = row[1], row[-3], row[-2], row[-1]
-    recorded_at = row[-4]
+    sequence, recorded_at, record, digest, position = row[1], *row[-4:]
     walk.events += 1
+    if tuple(map(type, (sequence, recorded_at, record, digest))) != _TYPES:
+        walk.blame(walk.sequence + 1, position, "a column has another type than it was written with")
+        return
     walk.clock_back += recorded_at < walk.recorded_at
     if sequence != walk.sequence + 1:
         walk.blame(walk.sequence + 1, None, f"missing: {sequence} follows {walk.sequence}")

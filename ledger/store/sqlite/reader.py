@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 from collections import deque
@@ -121,7 +120,7 @@ def open_reader(files: Files) -> sqlite3.Connection:
         return connection
     except sqlite3.OperationalError:
         connection.close()
-        if files.wal.exists() or os.access(files.database.parent, os.W_OK):
+        if files.wal.exists() or door.may_write(files.database.parent):
             raise
         return files.connect("ro", immutable=True)
 

@@ -66,13 +66,14 @@ class Story:
     def event(self, body: Body, **envelope: Any) -> Draft:
         """Return the next event of the session."""
         self.told += 1
-        values = {"event_id": f"{self.session_id}-e{self.told}", "recorded_at": self.at} | envelope
-        event = Event(
-            session_id=self.session_id,
-            body=body,
-            sequence=self.told,
-            **({"tenant": self.tenant, "principal": self.principal} | values),
-        )
+        values: dict[str, Any] = {
+            "session_id": self.session_id,
+            "event_id": f"{self.session_id}-e{self.told}",
+            "recorded_at": self.at,
+            "tenant": self.tenant,
+            "principal": self.principal,
+        }
+        event = Event(body=body, sequence=self.told, **(values | envelope))
         call_id = event.call_id
         if call_id is not None:
             self.calls[call_id] = evolve(self.calls.get(call_id, Call()), event)
@@ -137,7 +138,7 @@ class StoreCase:
         """Return an empty store; `folder` is empty and gone after the test."""
         raise NotImplementedError
 
-    def let_pass(self, store: Store, time: HandClock, seconds: float) -> None:
+    def let_pass(self, store: Store, time: HandClock, seconds: float) -> None:  # noqa: ARG002 - others need it
         """Let the clock by which the store ends leases go on; overridden where that is not the one it was given."""
         time.move(seconds)
 

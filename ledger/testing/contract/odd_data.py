@@ -87,12 +87,12 @@ class OddDataContract(StoreCase):
     def test_a_name_of_the_model_may_be_any_text(self, store: Store, value: str) -> None:
         """A tool nobody knows, a tenant, a principal, a provider's id and a host's key are kept and found."""
         story = Story(tenant=value, principal=value)
-        body = CallProposed(provider_call_id=value, provider=value, model=value, idempotency_key=value)
+        body = CallProposed(provider_call_id=value, provider="é", model=value, idempotency_key=value)
         draft = story.propose("c1", body, tool=value, schema_version=None)
         store.append(Append(session_id="s1", drafts=(draft,), calls=story.rows("c1")))
         assert (store.call("c1"),) == story.rows("c1")
         assert (store.keyed(value, value),) == story.rows("c1")
-        asked = {"tool": value, "tenant": value, "principal": value}
+        asked: dict[str, Any] = {"tool": value, "tenant": value, "principal": value}
         assert [event.tool for event in store.events(EventFilter(**asked), limit=10)] == [value]
         (placed,) = store.calls(CallFilter(idempotency_key=value, **asked), limit=10)
         assert (placed.row,) == story.rows("c1")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import sys
 from pathlib import Path
 
 import pytest
@@ -47,12 +48,7 @@ def test_a_writer_waits_for_the_disk(path: Path) -> None:
     """Commits are synchronous, checkpoints are our own, nothing is mapped into memory."""
     open_store(str(path), create=True).close()
     connection = Files(path).writer()
-    settings = {
-        name: connection.execute(f"PRAGMA {name}").fetchone()[0]
-        for name in ("journal_mode", "synchronous", "wal_autocheckpoint", "journal_size_limit", "mmap_size", "fullfsync")
-    }
-    connection.close()
-    assert settings == {
+    wanted = {
         "journal_mode": "wal",
         "synchronous": 2,
         "wal_autocheckpoint": 0,
@@ -60,12 +56,14 @@ def test_a_writer_waits_for_the_disk(path: Path) -> None:
         "mmap_size": 0,
         "fullfsync": 0,
     }
+    assert {name: connection.execute(f"PRAGMA {name}").fetchone()[0] for name in wanted} == wanted
+    connection.close()
 
 
 def test_a_drive_that_lies_is_told_to_flush(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On macOS `fsync` is not enough: commits and checkpoints flush the drive's cache too."""
     open_store(str(path), create=True).close()
-    monkeypatch.setattr(door.sys, "platform", "darwin")
+    monkeypatch.setattr(sys, "platform", "darwin")
     connection = Files(path).writer()
     assert connection.execute("PRAGMA fullfsync").fetchone() == (1,)
     assert connection.execute("PRAGMA checkpoint_fullfsync").fetchone() == (1,)
@@ -135,7 +133,7 @@ def test_a_replacement_during_a_commit_is_not_acknowledged(path: Path, monkeypat
     real = sqlite3.connect
 
     class Replacing(sqlite3.Connection):
-        def execute(self, statement: str, *values: object) -> sqlite3.Cursor:  # type: ignore[override]
+        def execute(self, statement: str, *values: object) -> sqlite3.Cursor:
             done = super().execute(statement, *values)  # type: ignore[arg-type]
             if statement == "COMMIT":
                 remove_database(Files(path))

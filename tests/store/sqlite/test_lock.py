@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from pathlib import Path
@@ -20,15 +21,11 @@ def path(tmp_path: Path) -> Path:
 
 def open_descriptors(path: Path) -> int:
     """Count this process's descriptors of a file."""
-    links = (os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd") if name.isdigit())
     found = 0
-    while True:
-        try:
-            found += next(links) in (str(path), f"{path} (deleted)")
-        except FileNotFoundError:  # the folder's own descriptor
-            continue
-        except StopIteration:
-            return found
+    for descriptor in list(Path("/proc/self/fd").iterdir()):
+        with contextlib.suppress(FileNotFoundError):  # the folder's own
+            found += str(descriptor.readlink()) in (str(path), f"{path} (deleted)")
+    return found
 
 
 def test_a_held_lock_is_waited_for(path: Path) -> None:

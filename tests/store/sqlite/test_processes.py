@@ -47,7 +47,7 @@ def test_processes_share_a_session(url: str) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_killed_writer_loses_nothing_it_was_told(url: str, seed: int) -> None:
-    """After SIGKILL at any moment every acknowledged append is there; a retry finds what the dead one never heard of."""
+    """After SIGKILL at any moment every acknowledged append is there; a retry finds what its writer never heard of."""
     with start("append_and_die", url, "s1", "e") as writer:
         assert writer.stdout is not None
         for _ in range(random.Random(seed).randrange(1, 40)):

@@ -17,6 +17,7 @@ from ledger.ids import Clock
 from ledger.store import rules
 from ledger.store.port import Append, Appended, Take
 from ledger.store.sqlite import files as files_module
+from ledger.store.sqlite.changes import Request
 from ledger.store.sqlite.files import WAL_BYTES, Files
 from ledger.store.sqlite.lock import SideLock
 from ledger.store.sqlite.store import SqliteStore
@@ -89,9 +90,7 @@ def failed_with(error: BaseException) -> Hook:
 
 
 @pytest.mark.parametrize("error", [sqlite3.OperationalError("disk I/O error"), MemoryError()], ids=["sqlite", "memory"])
-def test_a_commit_that_happened_is_found(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch, error: Exception
-) -> None:
+def test_a_commit_that_happened_is_found(store: SqliteStore, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     """An error after the commit: the events are looked up by their ids, and acknowledged where they are."""
     add(store, "s1", "before")
     with commits(monkeypatch, store, done_then(error)):
@@ -126,14 +125,14 @@ def test_a_group_is_looked_up_one_by_one(store: SqliteStore, monkeypatch: pytest
         sqlite3.Connection.execute(connection, "ROLLBACK")
         monkeypatch.setattr(sqlite3, "connect", real)
         writer = Writer(Files(store._files.database), Clock(), 1)
-        writer._commit = writer._locked  # type: ignore[method-assign] - the lock is held, by this thread
+        monkeypatch.setattr(writer, "_commit", writer._locked)  # the lock is held, by this thread
         other = Story("s1").event(note("other words"), event_id="b")
         writer.commit([request("a"), Append(session_id="s1", drafts=(other,))])
         writer._drop()
         raise sqlite3.OperationalError("cut")
 
     with commits(monkeypatch, store, other_writer):
-        requests = [request("a"), request("b"), request("c"), rules.Renewal("s1", 1, 60.0)]
+        requests: list[Request] = [request("a"), request("b"), request("c"), rules.Renewal("s1", 1, 60.0)]
         found, conflict, absent, renewal = store._writer.commit(requests)
     assert isinstance(found, Appended)
     assert found.sequences == (2,)
@@ -161,9 +160,7 @@ def test_what_cannot_be_looked_up_is_not_acknowledged(
     assert add(store, "s1", "a").repeated
 
 
-def test_a_replaced_file_is_not_looked_up_in(
-    store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_replaced_file_is_not_looked_up_in(store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A reopened connection must lead to the same file as before."""
 
     def swap(connection: sqlite3.Connection) -> None:
@@ -182,9 +179,7 @@ def test_a_replaced_file_is_not_looked_up_in(
         add(store, "s1", "a")
 
 
-def test_what_is_found_is_brought_home_first(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_found_is_brought_home_first(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a failed fsync the log may be lost with the power: while it cannot be checkpointed, nothing is promised."""
     add(store, "s1", "before")
     monkeypatch.setattr(files_module, "BUSY_SECONDS", 0.01)
@@ -382,22 +377,35 @@ def _outcome(session_id: str) -> tuple[Any, ...]:
     return (story.propose("c1"), *story.run("c1"))
 
 
-def test_a_foreign_transaction_is_reported(
-    store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_foreign_transaction_is_reported(store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that does not know the side lock may hold SQLite's own: an append says so, an outcome waits."""
-    monkeypatch.setattr(files_module, "BUSY_SECONDS", 0.01)
-    foreign = sqlite3.connect(path, isolation_level=None)
     add(store, "s1", "a")
     store._writer._drop()
-    connection = store._files.writer()
-    store._writer._connection = connection
+    monkeypatch.setattr(files_module, "BUSY_SECONDS", 0.01)
+    foreign = sqlite3.connect(path, isolation_level=None)
+    waited = threading.Event()
+    real = sqlite3.connect
+
+    class Waiting(sqlite3.Connection):
+        def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
+            try:
+                return super().execute(statement, *values)
+            except sqlite3.OperationalError:
+                waited.set()
+                raise
+
+    monkeypatch.setattr(sqlite3, "connect", lambda *args, **options: real(*args, factory=Waiting, **options))
+    store._writer._open()
     foreign.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreBusy, match="does not take part"):
         add(store, "s1", "b")
+    foreign.execute("ROLLBACK")
+    store._writer._open()
+    foreign.execute("BEGIN IMMEDIATE")
+    waited.clear()
     writer = threading.Thread(target=lambda: store.append(Append(session_id="s2", drafts=_outcome("s2"))))
-    store._writer._connection = files_module.Files(path).connect("rw")
     writer.start()
+    waited.wait()
     foreign.execute("ROLLBACK")
     writer.join()
     foreign.close()
@@ -424,13 +432,13 @@ def test_a_reader_only_delays_that(store: SqliteStore, path: Path) -> None:
     add(store, "s1", "first")
     with store._pool.snapshot() as reader:
         reader.execute("SELECT count(*) FROM event").fetchall()
-        for number in range(20):
-            add(store, "s1", f"{number}" + "x" * 400_000)
+        for number in range(30):
+            add(store, "s1", f"{number}" + "x" * 100_000)
         grown = Files(path).wal.stat().st_size
         assert grown > WAL_BYTES
         assert store._writer._checkpoint_at > grown
-    for number in range(20):
-        add(store, "s1", f"after{number}" + "x" * 400_000)
+    for number in range(30):
+        add(store, "s1", f"after{number}" + "x" * 100_000)
     assert Files(path).wal.stat().st_size < grown
 
 

@@ -1,0 +1,158 @@
+"""The tables' history: it leads to the declared tables, wherever it was interrupted, however many start at once."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+from itertools import count
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Engine, create_engine, event
+
+from ledger.store.maintenance import check, current
+from ledger.store.schema import EPOCH, HEAD
+from ledger.store.tables import Table
+from ledger.store.urls import open_store
+from ledger.testing.contract.building import add
+from tests.store.children import ROOT, run, start
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "ledger.db"
+
+
+def schema(path: Path) -> dict[str, str]:
+    """Return every table, index and trigger with its words, white space apart."""
+    connection = sqlite3.connect(path)
+    rows = connection.execute("SELECT type || ' ' || name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+    connection.close()
+    return {name: re.sub(r"\s+", " ", words).replace("( ", "(").replace(" )", ")") for name, words in rows}
+
+
+def declared(path: Path) -> dict[str, str]:
+    """Return the same for a database made from the declarations."""
+    engine = create_engine(f"sqlite:///{path}")
+    Table.metadata.create_all(engine)
+    engine.dispose()
+    return schema(path)
+
+
+def test_history_leads_to_the_declared_tables(path: Path, tmp_path: Path) -> None:
+    """Every table and index that the migrations make is the declared one, to the word; the triggers come on top."""
+    open_store(str(path), create=True).close()
+    made = {name: words for name, words in schema(path).items() if not name.endswith(" alembic_version")}
+    triggers = {name for name in made if name.startswith("trigger ")}
+    assert triggers == {"trigger event_append", "trigger event_no_update", "trigger event_no_delete"}
+    assert {name: words for name, words in made.items() if name not in triggers} == declared(tmp_path / "declared.db")
+
+
+def test_alembic_sees_no_difference(path: Path) -> None:
+    """Alembic's own comparison has nothing to add."""
+    open_store(str(path), create=True).close()
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), Table.metadata) == []
+    engine.dispose()
+
+
+def test_the_newest_revision_is_the_one_this_release_knows() -> None:
+    """`HEAD` is told without loading Alembic; revisions are four digits that grow, in one line."""
+    config = Config()
+    config.set_main_option("script_location", "ledger:migrations")
+    script = ScriptDirectory.from_config(config)
+    assert script.get_heads() == [HEAD]
+    revisions = [revision.revision for revision in script.walk_revisions()]
+    assert revisions == sorted(revisions, reverse=True)
+    assert all(re.fullmatch(r"\d{4}", revision) for revision in revisions)
+
+
+def test_a_file_says_what_it_is(path: Path) -> None:
+    """The database carries the ledger's mark and epoch."""
+    open_store(str(path), create=True).close()
+    connection = sqlite3.connect(path)
+    assert connection.execute("PRAGMA application_id").fetchone()[0].to_bytes(4, "big") == b"ledg"
+    assert connection.execute("PRAGMA user_version").fetchone() == (EPOCH,)
+    connection.close()
+
+
+def upgraded_up_to(path: Path, last: int) -> int:
+    """Make a ledger in a child that dies by SIGKILL right before statement or commit number `last`; how it ended."""
+    pid = os.fork()
+    if pid == 0:
+        numbers = count()
+
+        def step(*_: object) -> None:
+            if next(numbers) == last:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        event.listen(Engine, "before_cursor_execute", step)
+        event.listen(Engine, "commit", step)
+        open_store(str(path), create=True).close()
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def test_a_killed_upgrade_reaches_its_end_the_next_time(tmp_path: Path) -> None:
+    """SIGKILL before each statement and each commit: the next start finds nothing half done (shelf issue 24)."""
+    whole = tmp_path / "whole.db"
+    open_store(str(whole), create=True).close()
+    for last in count():
+        path = tmp_path / f"killed{last}.db"
+        if upgraded_up_to(path, last) == 0:
+            break
+        store = open_store(str(path), create=True)
+        assert add(store, "s1", "a").sequences == (1,)
+        store.close()
+        assert current(str(path)).state == "current"
+        assert schema(path) == schema(whole)
+    assert last > len(schema(whole))
+
+
+def test_four_processes_start_at_once(path: Path) -> None:
+    """Four processes open a new ledger at once: all work, one made the tables."""
+    processes = [start("open_once", path) for _ in range(4)]
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    for process in processes:
+        process.communicate()
+        assert process.returncode == 0
+    health = check(str(path))
+    assert (health.sound, health.chains.sessions) == (True, 4)
+
+
+def test_four_threads_start_at_once(path: Path) -> None:
+    """Four threads of one process open a new ledger at once: Alembic's globals are not mixed up."""
+    run("open_four_times", path)
+    health = check(str(path))
+    assert (health.sound, health.chains.sessions) == (True, 4)
+
+
+def test_the_alembic_command_works_too(path: Path) -> None:
+    """A developer's `alembic upgrade head` takes the URL of its ini file, and gets the same tables."""
+    ini = path.with_name("alembic.ini")
+    ini.write_text(f"[alembic]\nscript_location = ledger:migrations\nsqlalchemy.url = sqlite:///{path}\n")
+    command = [sys.executable, "-m", "alembic", "-c", str(ini), "upgrade", "head"]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    store = open_store(str(path), create=False, migrate="check")
+    assert add(store, "s1", "a").sequences == (1,)
+    store.close()
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_the_ini_file_of_the_repository_is_complete() -> None:
+    """Its URL and its folder are what the environment reads."""
+    config = Config(str(ROOT / "alembic.ini"))
+    assert config.get_main_option("script_location") == "ledger:migrations"
+    assert (config.get_main_option("sqlalchemy.url") or "").startswith("sqlite:///")

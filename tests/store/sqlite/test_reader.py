@@ -1,0 +1,201 @@
+"""Connections for reading: lent, taken back, never able to write; also where nothing may be written at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from ledger.errors import StoreError, StoreUnavailable
+from ledger.store.port import CallFilter, EventFilter, Store
+from ledger.store.sqlite import sql
+from ledger.store.sqlite.files import Files
+from ledger.store.sqlite.filters import call_where, event_where
+from ledger.store.sqlite.reader import Readers
+from ledger.store.sqlite.store import SqliteStore
+from ledger.store.urls import open_store
+from ledger.testing.contract.building import add, ids
+
+NOBODY = 65534
+
+
+@pytest.fixture
+def path() -> Iterator[Path]:
+    """A ledger's path in a folder that every user may look into."""
+    folder = Path(tempfile.mkdtemp(prefix="ledger-test-"))
+    folder.chmod(0o755)
+    yield folder / "ledger.db"
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[Store]:
+    store = open_store(str(path), create=True)
+    add(store, "s1", "a")
+    yield store
+    store.close()
+
+
+@contextmanager
+def nobody() -> Iterator[None]:
+    """Act without root's rights, to which permissions mean nothing; who is not root is a nobody already."""
+    user, group = os.geteuid(), os.getegid()
+    os.setegid(NOBODY if user == 0 else group)
+    os.seteuid(NOBODY if user == 0 else user)
+    try:
+        yield
+    finally:
+        os.seteuid(user)
+        os.setegid(group)
+
+
+def open_to_all(path: Path) -> None:
+    """Let everybody read a ledger's files, and nobody write the folder."""
+    for file in path.parent.iterdir():
+        file.chmod(0o644)
+    path.parent.chmod(0o555)
+
+
+def read_it(path: Path) -> list[str]:
+    reader = open_store(str(path), create=False, read_only=True)
+    found = ids(reader.read("s1", limit=10))
+    reader.close()
+    return found
+
+
+def test_connections_are_used_again(store: Store) -> None:
+    """One after the other shares one connection; an error does not put a broken one back."""
+    assert isinstance(store, SqliteStore)
+    pool = store._pool
+    for _ in range(3):
+        store.read("s1", limit=1)
+    assert len(pool._idle) == 1
+    with pool.connection() as first, pool.connection() as second:
+        assert first is not second
+    assert len(pool._idle) == 2
+    with pytest.raises(StoreUnavailable, match="no such table"), pool.connection() as connection:
+        connection.execute("SELECT * FROM nowhere")
+    assert len(pool._idle) == 1
+
+
+def test_a_reading_connection_cannot_write(store: Store) -> None:
+    """The database itself refuses."""
+    assert isinstance(store, SqliteStore)
+    for statement in ("DELETE FROM call", "CREATE TABLE x (y)", "PRAGMA user_version = 7"):
+        with pytest.raises(StoreUnavailable, match=r"readonly|read-only"), store._pool.connection() as connection:
+            connection.execute(statement)
+
+
+def test_a_lent_connection_outlives_the_close(store: Store) -> None:
+    """Closing in the middle of a read lets the read end; its connection is closed then."""
+    assert isinstance(store, SqliteStore)
+    pool = store._pool
+    with pool.connection() as connection:
+        store.close()
+        assert connection.execute("SELECT count(*) FROM event").fetchone() == (1,)
+    assert not pool._idle
+    with pytest.raises(sqlite3.ProgrammingError):
+        connection.execute("SELECT 1")
+
+
+def test_a_snapshot_stays_what_it_was(store: Store) -> None:
+    """All reads of a thread inside a snapshot see one state."""
+    assert isinstance(store, SqliteStore)
+    with store._pool.snapshot():
+        assert len(store.read("s1", limit=10)) == 1
+        add(store, "s1", "b")
+        assert len(store.read("s1", limit=10)) == 1
+    assert len(store.read("s1", limit=10)) == 2
+
+
+def test_a_closed_ledger_is_read_where_nothing_may_be_written(store: Store, path: Path) -> None:
+    """In a folder that cannot be written a closed ledger is read as it is."""
+    store.close()
+    open_to_all(path)
+    with nobody():
+        assert read_it(path) == ["a"]
+        assert sorted(file.name for file in path.parent.iterdir()) == ["ledger.db", "ledger.db.lock"]
+
+
+def test_a_live_ledger_is_read_where_nothing_may_be_written(store: Store, path: Path) -> None:
+    """Beside a writer of another user its newest events are read, through its log."""
+    add(store, "s1", "b")
+    open_to_all(path)
+    with nobody():
+        assert read_it(path) == ["a", "b"]
+
+
+def test_a_log_is_never_passed_over(store: Store, path: Path) -> None:
+    """Where there is a log that cannot be used, reading is refused: it would show less than was acknowledged."""
+    add(store, "s1", "b")
+    for name in ("ledger.db", "ledger.db-wal"):
+        shutil.copy(path.parent / name, path.parent / f"copy-{name}")
+    open_to_all(path)
+    with nobody(), pytest.raises(StoreError):
+        read_it(path.parent / "copy-ledger.db")
+
+
+def test_a_folder_that_cannot_be_written_takes_no_appends(store: Store, path: Path) -> None:
+    """Writing is refused with the name of what cannot be written."""
+    store.close()
+    open_to_all(path)
+    with nobody(), pytest.raises(StoreUnavailable, match="lock"):
+        open_store(str(path), create=False)
+
+
+def test_a_broken_file_is_not_read_as_immutable(path: Path) -> None:
+    """Where the folder can be written, a failure is a failure."""
+    path.mkdir()
+    with pytest.raises(StoreError), Readers(Files(path)).connection():
+        pass
+
+
+def plan(store: Store, statement: str, values: object) -> str:
+    assert isinstance(store, SqliteStore)
+    with store._pool.connection() as connection:
+        rows = connection.execute(f"EXPLAIN QUERY PLAN {statement}", values).fetchall()  # type: ignore[arg-type]
+    return " / ".join(row[3] for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("asked", "index"),
+    [
+        (EventFilter(), "INTEGER PRIMARY KEY"),
+        (EventFilter(session_id="s"), "(session_id=? AND sequence>?)"),
+        (EventFilter(call_id="c"), "event_call"),
+        (EventFilter(tool="t"), "event_tool"),
+        (EventFilter(types=("call.flagged",)), "event_type"),
+        (EventFilter(types=("call.flagged", "session.resumed")), "event_type"),
+    ],
+)
+def test_events_are_looked_up_in_an_index(store: Store, asked: EventFilter, index: str) -> None:
+    """A page of events reads an index, not the table from end to end."""
+    where = event_where(asked, 0)
+    order = "position" if asked.session_id is None else "sequence"
+    assert index in plan(store, where.select(sql.STORED, order), (*where.values, 5))
+
+
+@pytest.mark.parametrize(
+    ("asked", "index"),
+    [
+        (CallFilter(), "call_position"),
+        (CallFilter(states=("needs-review", "awaiting-approval")), "call_open"),
+        (CallFilter(session_id="s", states=("started",)), "call_open"),
+        (CallFilter(tool="t"), "call_tool"),
+        (CallFilter(duplicate_of="c"), "call_copy"),
+        (CallFilter(tenant="t", idempotency_key="k"), "call_key"),
+        (CallFilter(session_id="s"), "(session_id=?)"),
+        (CallFilter(call_id="c"), "(call_id=?)"),
+    ],
+)
+def test_calls_are_looked_up_in_an_index(store: Store, asked: CallFilter, index: str) -> None:
+    """A page of calls reads an index, not the table from end to end."""
+    where = call_where(asked, 0)
+    assert index in plan(store, where.select(sql.PLACED, "position"), (*where.values, 5))

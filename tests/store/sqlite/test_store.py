@@ -1,0 +1,183 @@
+"""One store in forked children, opened for reading, and rebuilt."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from ledger.errors import StoreUnavailable, UsageError
+from ledger.store.port import Append, EventFilter, Store
+from ledger.store.sqlite.store import ReadOnlySqliteStore, SqliteStore
+from ledger.store.urls import open_store
+from ledger.testing.contract.building import Story, add, everything, ids, note
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "ledger.db"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[Store]:
+    store = open_store(str(path), create=True)
+    yield store
+    store.close()
+
+
+def forked(work: Callable[[], None]) -> int:
+    """Run something in a forked child; return its exit code (99: it raised)."""
+    pid = os.fork()
+    if pid == 0:
+        code = 99
+        try:
+            work()
+            code = 0
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def test_a_forked_child_has_its_own_connections(store: Store, path: Path) -> None:
+    """Parent and child go on with the same store object: neither writes through the other's connection or lock."""
+    assert isinstance(store, SqliteStore)
+    add(store, "s1", "parent")
+    store.read("s1", limit=1)
+    inherited = store._writer._connection
+
+    def child() -> None:
+        assert ids(store.read("s1", limit=10)) == ["parent"]
+        assert store._writer._connection is None
+        add(store, "s1", "child")
+        assert store._writer._connection is not inherited
+        store.close()
+
+    assert forked(child) == 0
+    assert store._writer._connection is inherited
+    add(store, "s1", "parent again")
+    assert ids(everything(store, "s1")) == ["parent", "child", "parent again"]
+    assert sqlite3.connect(path).execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_a_child_that_only_ends_harms_nothing(store: Store) -> None:
+    """A child that leaves by the interpreter's own end does not close what it inherited."""
+    add(store, "s1", "a")
+    assert forked(lambda: None) == 0
+    add(store, "s1", "b")
+    assert len(everything(store, "s1")) == 2
+
+
+def test_a_child_does_not_keep_the_lock(store: Store, path: Path) -> None:
+    """A child that was forked while its parent held the lock, and lives on, keeps nobody out."""
+    assert isinstance(store, SqliteStore)
+    add(store, "s1", "a")
+    store._writer.lock.acquire(None)
+    waits, ends = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(ends)
+        os.read(waits, 1)
+        os._exit(0)
+    store._writer.lock.close()  # as when the parent dies: the last descriptor but the child's
+    other = open_store(str(path), create=False, patience=20)
+    add(other, "s1", "b")
+    other.close()
+    os.close(ends)
+    os.waitpid(pid, 0)
+    os.close(waits)
+
+
+def test_a_child_of_an_unused_store_starts_anew(store: Store) -> None:
+    """Forking before the first use is as good as after it."""
+
+    def child() -> None:
+        add(store, "s1", "child")
+
+    assert forked(child) == 0
+    assert ids(store.read("s1", limit=10)) == ["child"]
+
+
+def test_reading_only_writes_nothing(store: Store, path: Path) -> None:
+    """A store opened for reading refuses every write, in words."""
+    add(store, "s1", "a")
+    reader = open_store(str(path), create=False, read_only=True)
+    assert isinstance(reader, ReadOnlySqliteStore)
+    assert ids(reader.events(EventFilter(), limit=10)) == ["a"]
+    draft = Story().event(note("b"))
+    writes: list[Callable[[], object]] = [
+        lambda: reader.append(Append(session_id="s1", drafts=(draft,))),
+        lambda: reader.renew("s1", token=1, seconds=1),
+        lambda: reader.release("s1", token=1),
+        lambda: reader.rebuild(iter(()), write=True),
+    ]
+    for write in writes:
+        with pytest.raises(UsageError, match="reading only"):
+            write()
+    assert list(reader.rebuild(iter(()), write=False)) == []
+    reader.close()
+    reader.close()
+    with pytest.raises(StoreUnavailable):
+        reader.head("s1")
+
+
+def test_reading_leaves_no_trace(store: Store, path: Path) -> None:
+    """After a reader of a closed ledger there are the files there were, with the bytes there were."""
+    add(store, "s1", "a")
+    store.close()
+    before = {file.name: file.read_bytes() for file in path.parent.iterdir()}
+    reader = open_store(str(path), create=False, read_only=True)
+    assert len(reader.read("s1", limit=10)) == 1
+    reader.close()
+    after = {file.name: file.read_bytes() for file in path.parent.iterdir()}
+    assert after.keys() == before.keys()
+    assert after[path.name] == before[path.name]
+
+
+def test_a_closed_reader_forks_too(store: Store, path: Path) -> None:
+    """A store that is closed has nothing to leave alone in a child."""
+    reader = open_store(str(path), create=False, read_only=True)
+    reader.close()
+    assert forked(lambda: None) == 0
+    assert isinstance(reader, ReadOnlySqliteStore)
+    reader.forget()
+
+
+def test_a_reader_forks_too(store: Store, path: Path) -> None:
+    """A store opened for reading can be used on both sides of a fork."""
+    add(store, "s1", "a")
+    reader = open_store(str(path), create=False, read_only=True)
+    assert len(reader.read("s1", limit=10)) == 1
+
+    def child() -> None:
+        assert len(reader.read("s1", limit=10)) == 1
+        reader.close()
+
+    assert forked(child) == 0
+    assert len(reader.read("s1", limit=10)) == 1
+    reader.close()
+
+
+def test_a_rebuild_that_fails_changes_nothing(store: Store) -> None:
+    """An error in the caller's fold rolls back; SQLite's own is put into words."""
+    story = Story()
+    store.append(Append(session_id="s1", drafts=(story.propose("c1"),), calls=story.rows("c1")))
+
+    def broken() -> Iterator[object]:
+        yield story.rows("c1")[0]._replace(state="failed")
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        store.rebuild(broken(), write=True)  # type: ignore[arg-type]
+    assert (store.call("c1"),) == story.rows("c1")
+    assert isinstance(store, SqliteStore)
+    wrong = story.rows("c1")[0]._replace(turn=2**70)
+    with pytest.raises(OverflowError):
+        store.rebuild(iter([wrong]), write=True)
+    connection = store._writer._connection
+    assert connection is not None
+    connection.execute("DROP TABLE call")
+    with pytest.raises(StoreUnavailable, match="rebuild"):
+        store.rebuild(iter(story.rows("c1")), write=True)
