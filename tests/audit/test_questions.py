@@ -1,0 +1,81 @@
+"""What a waiting call asks, and which answers there are."""
+
+from typing import Any, get_args
+
+import pytest
+
+from ledger.audit.questions import answers, question
+from ledger.calls import Approval, Call
+from ledger.events import CallFlagged, CallOutcomeArrivedLate
+from ledger.events.call_bodies import FlagReason
+
+
+def flagged(reason: FlagReason, **fields: Any) -> Call:
+    flag = CallFlagged(reason=reason, duplicate_of="c-1" if reason == "duplicate" else None)
+    return Call(state="needs-review", reason=reason, flag=flag, **fields)
+
+
+@pytest.mark.parametrize("reason", get_args(FlagReason))
+def test_every_flag_is_a_question(reason: FlagReason) -> None:
+    """Each reason is told in one sentence that leaves no hole open."""
+    told = question(flagged(reason, attempt=2))
+    assert told
+    assert "{" not in told
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (flagged("outcome-unknown", attempt=1), "It was started and no outcome is recorded: it may have happened, or"),
+        (flagged("attempts-exhausted", attempt=1), "It was started once and"),
+        (flagged("attempts-exhausted", attempt=3), "It was started 3 times and"),
+        (flagged("approval-mismatch"), "It never started: what was allowed"),
+        (flagged("approval-mismatch", attempt=1), "an earlier attempt may have had its effect"),
+        (flagged("duplicate"), "as call c-1,"),
+        (
+            flagged("outcome-unknown", attempt=1, late=CallOutcomeArrivedLate(ended="failed", token=1)),
+            "an outcome arrived late (failed)",
+        ),
+    ],
+)
+def test_the_question_says_what_is_not_known(call: Call, words: str) -> None:
+    """The sentence names the doubt, and what makes it smaller."""
+    assert words in (question(call) or "")
+
+
+def test_an_approval_is_a_question() -> None:
+    """What waits for approval says that it has not run, and what the policy asks."""
+    asked = Approval(arguments_digest="d", message="A mail to the boss?")
+    assert "has not run. They are asked: A mail to the boss?" in str(
+        question(Call(state="awaiting-approval", approval=asked))
+    )
+    assert str(question(Call(state="awaiting-approval"))).endswith("it has not run.")
+
+
+def test_what_does_not_wait_asks_nothing() -> None:
+    """A call that has ended, or still runs, puts no question and takes no answer."""
+    for state in ("started", "succeeded", "needs-review"):
+        assert question(Call(state=state)) is None
+    assert answers(Call(state="succeeded")) == ()
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (Call(state="awaiting-approval"), ("approve", "deny", "--arguments")),
+        (flagged("not-started"), ("--run", "--abandon", "--arguments")),
+        (flagged("schema-changed"), ("--abandon", "--arguments")),
+        (flagged("duplicate"), ()),
+        (
+            flagged("outcome-unknown", attempt=1),
+            ("--happened", "--did-not-happen", "--did-not-happen --run", "--did-not-happen --arguments", "--abandon"),
+        ),
+        (
+            flagged("tool-retired", attempt=1),
+            ("--happened", "--did-not-happen", "--did-not-happen --arguments", "--abandon"),
+        ),
+    ],
+)
+def test_answers_that_the_state_allows(call: Call, expected: tuple[str, ...]) -> None:
+    """Only answers that would be taken are offered."""
+    assert answers(call) == expected
