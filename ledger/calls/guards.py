@@ -42,7 +42,7 @@ def _authorized(call: Call, body: CallAuthorized, _event: Event) -> str | None:
     """Bound to exactly the arguments that were validated; where a person was asked, only by a person."""
     if body.arguments_digest != call.arguments_digest:
         return "it is bound to other arguments"
-    if call.state != "awaiting-approval" or call.approval is None:
+    if call.approval is None:  # nobody was asked
         return None
     if body.by != "person":
         return "a person was asked"

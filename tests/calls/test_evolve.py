@@ -72,6 +72,7 @@ def test_a_proposal_gives_the_call_its_identity_and_intent() -> None:
     assert fields(call, *same) == tuple(getattr(body, name) for name in same)
     assert fields(call, *place) == tuple(place.values())
     assert fields(call, "host_key", "proposed_at", "sequence", "state") == ("k7", AT, 9, "proposed")
+    assert call.session_id == "s1"
 
 
 def test_a_call_without_its_part_of_the_envelope_has_the_defaults() -> None:
@@ -289,6 +290,8 @@ def test_a_late_success_is_the_outcome_where_it_settles() -> None:
     assert found == ("succeeded", "not_found", [1], ({"pointer": ""},), 3, True)
     found = fields(call, "code", "message", "duration_ms", "ended_at", "waiting_since")
     assert found == ("nf", "m", 9, AT, None)
+    assert call.late is not None
+    assert call.late.result == [1]
 
 
 def test_a_late_failure_is_the_outcome_where_it_settles() -> None:
