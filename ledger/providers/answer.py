@@ -112,7 +112,7 @@ def _data(call: Call, limit: int) -> JsonObject:
         found["pointer"] = {
             "tool": "read_result",
             "pointer": f"result:{call.call_id}{to_pointer(shortened.path)}",
-            "offset": shortened.returned,
+            "offset": shortened.offset,
             "unit": shortened.unit,
             "returned": shortened.returned,
             "total": shortened.total,

@@ -17,7 +17,8 @@ class Cut:
     """
     A cut value: `value` is what is left, `path` leads to the one place that was cut.
 
-    Of that place the first `returned` of `total` units are left; the rest is read from there on.
+    Of that place the first `returned` of `total` units are left. The rest is read on from the character `offset` of
+    its text (of its JSON, where it is no text).
     """
 
     value: Json
@@ -25,6 +26,7 @@ class Cut:
     unit: Unit
     returned: int
     total: int
+    offset: int
 
 
 def pageable(value: Json) -> str | list[Json]:
@@ -42,8 +44,12 @@ def cut(value: Json, budget: int) -> Cut | None:
     if size(value) <= budget:
         return None
     path, node, room = _place(value, budget)
-    left, unit, returned, total = _shorten(node, room)
-    return Cut(_put(value, path, left), path, unit, returned, total)
+    left = _shorten(node, room)
+    whole = pageable(node)
+    if isinstance(whole, str):
+        return Cut(_put(value, path, left), path, "characters", len(left), len(whole), len(left))
+    offset = len(canonical(left).decode()) - 1 if left else 0  # before the bracket that closes what is left
+    return Cut(_put(value, path, left), path, "items", len(left), len(whole), offset)
 
 
 def clip(text: str, budget: int) -> str:
@@ -74,15 +80,14 @@ def _place(value: Json, budget: int) -> tuple[tuple[str | int, ...], Json, int]:
     return tuple(path), node, room
 
 
-def _shorten(node: Json, room: int) -> tuple[Json, Unit, int, int]:
+def _shorten(node: Json, room: int) -> str | list[Json]:
     whole = pageable(node)
     if isinstance(whole, str):
-        kept = _fitting(whole, room)
-        return whole[:kept], "characters", kept, len(whole)
+        return whole[: _fitting(whole, room)]
     kept, used = 0, 2
     while (used := used + size(whole[kept]) + 1) <= room:
         kept += 1
-    return whole[:kept], "items", kept, len(whole)
+    return whole[:kept]
 
 
 def _fitting(text: str, room: int) -> int:

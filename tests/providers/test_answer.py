@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ledger.calls import FOLLOWS, Call, State
 from ledger.providers import answer, answer_bytes, answer_text, texts
 from ledger.providers.answer import Next, Status, unrecorded
-from ledger.strictjson import decode, resolve
+from ledger.strictjson import canonical, decode, resolve
 from tests.providers.recording import Recording, body
 
 CASES = json.loads(Path("tests/suite/answers.json").read_text(encoding="utf-8"))
@@ -147,6 +147,8 @@ def test_a_list_is_cut_between_its_items() -> None:
     told = answer(succeeded([{"n": n} for n in range(5_000)]), 100)
     assert told["data"] == [{"n": n} for n in range(len(told["data"]))]
     assert (told["pointer"]["unit"], told["pointer"]["total"]) == ("items", 5_000)
+    rest = canonical([{"n": n} for n in range(5_000)]).decode()[told["pointer"]["offset"] :]
+    assert decode("[" + rest.removeprefix(",")) == [{"n": n} for n in range(len(told["data"]), 5_000)]
 
 
 @given(

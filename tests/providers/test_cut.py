@@ -31,6 +31,9 @@ def test_a_cut_value_fits_and_goes_on_where_it_was_cut(value: Any, budget: int) 
     assert len(left) == found.returned < found.total == len(whole)
     assert left == whole[: found.returned]
     assert found.unit == ("items" if isinstance(whole, list) else "characters")
+    text = whole if isinstance(whole, str) else canonical(whole).decode()
+    shown = left if isinstance(left, str) else canonical(left).decode()[:-1] if left else ""
+    assert text[: found.offset] == shown
 
 
 @pytest.mark.parametrize(
