@@ -6,14 +6,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from ledger.calls import NEW_CALL, Call
+from ledger.calls import NEW_CALL, TERMINAL, Call
 from ledger.catalog import Tool
 from ledger.events import CallDenied, CallFlagged, CallProposed, CallRejected, TurnRecorded
 from ledger.execution.batch import Member, planned
 from ledger.execution.requests import Steps
 from ledger.history import History
 from ledger.providers.port import ProposedCall, Reply
-from ledger.session.core import Core, Item
+from ledger.session.core import Core, Item, settled_by
 from ledger.session.gating import has_user_code, pass_gates, resource_keys
 from ledger.session.redaction import sensitive
 from ledger.session.running import Interrupted, Runner, cancelled
@@ -166,6 +166,8 @@ def _settled_early(core: Core, works: Sequence[Work]) -> list[Item]:
             if original is not None:
                 evidence = {"tool": original.tool, "turn": original.turn, "state": original.state}
                 work.bodies.append(CallFlagged(reason="duplicate", duplicate_of=original.call_id, evidence=evidence))
+                if original.state in TERMINAL:  # it has no end to come any more that would settle the copy
+                    work.bodies.append(settled_by(original))
         if work.refusal is not None:
             work.bodies.append(work.refusal)
         items += work.items()
