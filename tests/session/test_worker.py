@@ -1,0 +1,130 @@
+"""Many sessions resumed: once, and again and again."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ledger import Ask, Ledger
+from ledger.errors import LedgerError, SessionOwned, StoreUnavailable, UnknownSession
+from ledger.session import worker
+from ledger.session.worker import Report, follow, resume_one, sweep, with_open_calls
+from tests.session.agents import asked, opened
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    with opened(tmp_path) as found:
+
+        @found.tool("send", effect="external")
+        def send(to: str) -> str:
+            """Send."""
+            return to
+
+        @found.authorize
+        def policy(call: Any, principal: Any) -> Any:
+            return Ask()
+
+        for name in ("a", "b", "c"):
+            with found.session(name) as session:
+                session.dispatch(asked(("send", {"to": name})))
+        with found.session("c") as session:
+            session.close()
+        with found.session("d") as session:
+            session.dispatch(asked(text="Nothing to do."))
+        yield found
+
+
+def waiting(ledger: Ledger) -> dict[str, str]:
+    return {row["sessionId"]: row["callId"] for row in ledger.reviews()}
+
+
+@pytest.mark.parametrize("page", [1, 2, 200])
+def test_sessions_with_open_calls_are_found(ledger: Ledger, monkeypatch: pytest.MonkeyPatch, page: int) -> None:
+    """Closed ones, and those whose calls have all ended, are passed over."""
+    monkeypatch.setattr(worker, "PAGE", page)
+    assert list(with_open_calls(ledger)) == ["a", "b"]
+
+
+def test_a_report_says_what_became_of_a_session(ledger: Ledger) -> None:
+    """Who waits, what ran, and what needs code that is not here."""
+    report = resume_one(ledger, "a", execute=True)
+    assert ([call.tool for call in report.waiting], report.decisions, report.needs_code) == (["send"], [], [])
+    ledger.approve(waiting(ledger)["a"])
+    lacking = resume_one(ledger, "a", execute=False)
+    assert [call.state for call in lacking.needs_code] == ["authorized"]
+    planned = resume_one(ledger, "a", execute=True, dry_run=True)
+    done = resume_one(ledger, "a", execute=True)
+    assert [each["action"] for each in planned.decisions] == [each["action"] for each in done.decisions] == ["run"]
+    assert resume_one(ledger, "a", execute=True) == Report("a")
+    with pytest.raises(UnknownSession):
+        resume_one(ledger, "nobody", execute=True)
+
+
+def broken(monkeypatch: pytest.MonkeyPatch, errors: dict[str, LedgerError]) -> None:
+    """Let some sessions fail to be resumed."""
+    right = worker.resume_one
+
+    def resume(ledger: Ledger, session_id: str, **options: Any) -> Report:
+        if session_id in errors:
+            raise errors[session_id]
+        return right(ledger, session_id, **options)
+
+    monkeypatch.setattr(worker, "resume_one", resume)
+
+
+def test_one_session_does_not_stop_the_rest(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A session that cannot be resumed is reported, and the others are resumed."""
+    broken(monkeypatch, {"a": StoreUnavailable("no luck")})
+    first, second = sweep(ledger, execute=True)
+    assert first.error is not None
+    assert first.error.code == "store_unavailable"
+    assert (second.session_id, len(second.waiting)) == ("b", 1)
+
+
+def test_a_worker_runs_what_people_approve(ledger: Ledger) -> None:
+    """It reports only where something was done, and ends when it is told to."""
+    rounds = []
+
+    def stopped(seconds: float) -> bool:
+        rounds.append(seconds)
+        if len(rounds) == 3:  # behind the first round, in which nothing was to be done
+            ledger.approve(waiting(ledger)["b"])
+        return len(rounds) == 6
+
+    reports = list(follow(ledger, stopped, seconds=0.25))
+    assert [(report.session_id, report.decisions[0]["action"]) for report in reports] == [("b", "run")]
+    assert rounds == [0, 0, 0.25, 0, 0, 0.25]
+
+
+def test_a_worker_that_is_told_to_stop_begins_no_other_session(ledger: Ledger) -> None:
+    """What was approved in a session that it has not begun stays approved."""
+    for call_id in (waiting(ledger)["a"], waiting(ledger)["b"]):
+        ledger.approve(call_id)
+    reports: list[str] = []
+    for report in follow(ledger, lambda _: bool(reports)):
+        reports.append(report.session_id)
+        ledger.stop()
+    assert reports == ["a"]
+    assert [row["state"] for row in ledger.calls(session="b")] == ["authorized"]
+
+
+def test_an_error_is_told_once(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker repeats no error until it is another one, and does not report sessions that others work on."""
+    errors: dict[str, LedgerError] = {
+        "a": StoreUnavailable("no luck"),
+        "b": SessionOwned("b", owner="somebody", until="soon"),
+    }
+    broken(monkeypatch, errors)
+    rounds = []
+
+    def stopped(seconds: float) -> bool:
+        rounds.append(seconds)
+        if len(rounds) == 6:
+            errors["a"] = LedgerError("another")
+        return len(rounds) == 9
+
+    reports = list(follow(ledger, stopped))
+    codes = [report.error.code for report in reports if report.error is not None]
+    assert codes == ["store_unavailable", "ledger_error"]
