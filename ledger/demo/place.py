@@ -70,7 +70,7 @@ class Place:
     def edited(self, path: str) -> None:
         """Count a change of a file."""
         with self.edits.open("a", encoding="utf-8") as log:
-            log.write(f"{path!a}\n")
+            log.write(ascii(path)[1:-1] + "\n")
 
     def times_edited(self) -> int:
         """Return how often a file was changed."""
