@@ -40,7 +40,7 @@ def text_of(case: dict[str, Any]) -> str:
     if "nested" in case:
         return '{"value": ' + "[" * case["nested"] + "]" * case["nested"] + "}"
     if "long" in case:
-        return json.dumps({"value": "x" * case["long"]})
+        return f'{{"value": "{"x" * case["long"]}"}}'
     return str(case["arguments"])
 
 
