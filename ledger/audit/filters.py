@@ -20,6 +20,7 @@ EVENT_WORDS: Final = {"session": "session_id", "call": "call_id", "type": "types
 """Short words for fields of `EventFilter`."""
 
 _LISTS: Final = frozenset({"states", "reasons", "types"})
+_SINGULAR: Final = {"states": "state", "reasons": "reason", "error_class": "class"}
 _TIMES: Final = frozenset({"since", "until"})
 _CLOSED: Final = {"states": State, "reasons": FlagReason, "gate": Gate, "error_class": ErrorClass, "stage": Stage}
 
@@ -69,7 +70,8 @@ def _check(name: str, values: tuple[Any, ...]) -> None:
     there = get_args(_CLOSED.get(name))
     for value in values if there else ():
         if value not in there:
-            raise UsageError(f"there is no {name} {value!r}", hint=f"There are: {', '.join(there)}.")
+            hint = f"There are: {', '.join(there)}."
+            raise UsageError(f"there is no {_SINGULAR.get(name, name)} {value!r}", hint=hint)
 
 
 def _stamp(name: str, value: Any) -> str:

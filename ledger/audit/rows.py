@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Final, TypeAlias
 
 from ledger.calls import CallRow
-from ledger.events import Event, event_to_wire
-from ledger.events.fields import camel
+from ledger.events import Event, Unreadable, event_to_wire
+from ledger.events.fields import camel, to_wire
 from ledger.store.port import PlacedCall, StoredEvent
 
 Row: TypeAlias = dict[str, Any]
@@ -35,7 +35,14 @@ def stored_to_wire(stored: StoredEvent, event: Event) -> Row:
         "type": stored.type,
         "digest": stored.digest.hex(),
     }
+    if not isinstance(event.body, Unreadable):
+        wire["body"] = plain_wire(event.body)
     return {key: wire.get(key) for key in _EVENT_KEYS}
+
+
+def plain_wire(body: object) -> Row:
+    """Return an event's body under its wire names, with lists where Python has tuples: as JSON gives it back."""
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in to_wire(body).items()}
 
 
 def changed_keys(one: CallRow, other: CallRow) -> list[str]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from ledger.audit.rows import Row
+from ledger.audit.rows import Row, plain_wire
 from ledger.calls import Call, CallRow, evolve
 from ledger.errors import IllegalTransition, UnknownCall
 from ledger.events import CallNoted, Event, Unreadable, read_event
-from ledger.events.fields import to_wire
 from ledger.store.port import CallFilter, EventFilter, Reader, StoredEvent
 from ledger.strictjson import digest
 
@@ -68,8 +67,8 @@ def call_story(reader: Reader, call: Call) -> Row:
         "duplicateOf": call.flag.duplicate_of if call.flag else None,
         "copies": [row.call_id for row in _rows(reader, CallFilter(duplicate_of=call.call_id))],
         "supersededBy": call.superseded_by,
-        "lateOutcome": to_wire(call.late) if call.late else None,
-        "verdict": to_wire(call.review) if call.review else None,
+        "lateOutcome": plain_wire(call.late) if call.late else None,
+        "verdict": plain_wire(call.review) if call.review else None,
         "notes": list(_notes(reader, call)),
         "lookAlikes": look_alikes(reader, call),
     }
@@ -106,7 +105,7 @@ def _rows(reader: Reader, where: CallFilter) -> Iterator[CallRow]:
 def _notes(reader: Reader, call: Call) -> Iterator[Row]:
     for _, event in call_events(reader, call.session_id, call.call_id):
         if isinstance(event.body, CallNoted):
-            yield {"at": event.recorded_at, "eventId": event.event_id, **to_wire(event.body)}
+            yield {"at": event.recorded_at, "eventId": event.event_id, **plain_wire(event.body)}
 
 
 def _identity(call: Call) -> Row:

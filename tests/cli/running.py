@@ -1,17 +1,19 @@
 """How these tests run a command line: in this process, or as a real one."""
 
 import io
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
 from click.testing import CliRunner, Result
 
-from ledger.cli import streams
+from ledger.cli import main, streams
 from tests.cli.sample import root
 
 ROOT = Path(__file__).parents[2]
@@ -22,12 +24,37 @@ def ask(*arguments: str, command: click.Command = root, env: Mapping[str, str] |
     return CliRunner().invoke(command, arguments, env=env, catch_exceptions=False)
 
 
+def ledger(*arguments: str, **options: Any) -> Result:
+    """Run the real command line in this process, in the current folder."""
+    return CliRunner().invoke(main, arguments, catch_exceptions=False, **options)
+
+
+def data(*arguments: str, **options: Any) -> Any:
+    """Return the data that the real command line answers with --json, whatever its exit status."""
+    return json.loads(ledger(*arguments, "--json", **options).stdout)["data"]
+
+
+def failure(*arguments: str, **options: Any) -> tuple[int, str, str]:
+    """Return the exit status, the code and the message of a command that fails, with --json."""
+    result = ledger(*arguments, "--json", **options)
+    error = json.loads(result.stdout)["error"]
+    return result.exit_code, error["code"], error["message"]
+
+
+def call_ids(**filters: str) -> dict[str, str]:
+    """Return the calls of the ledger here by session and place, `mix 3.0`."""
+    options = [word for name, value in filters.items() for word in (f"--{name}", value)]
+    rows = json.loads(ledger("audit", "calls", *options, "--json").stdout)["data"]
+    return {f"{row['sessionId']} {row['turn']}.{row['index']}": row["callId"] for row in rows}
+
+
 def process(
     *arguments: str,
     module: str = "tests.cli.sample",
     env: Mapping[str, str] | None = None,
     shell: str = "",
     stdout: int = subprocess.PIPE,
+    cwd: Path = ROOT,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run a command line as a process; `module` is `ledger` for the real one, `shell` what follows in a pipeline."""
     command = [sys.executable, "-m", module, *arguments]
@@ -35,7 +62,7 @@ def process(
     if shell:
         command = ["bash", "-c", f'set -o pipefail; "$@" {shell}', "bash", *command]
     return subprocess.run(
-        command, cwd=ROOT, env=whole | dict(env or {}), stdout=stdout, stderr=subprocess.PIPE, check=False
+        command, cwd=cwd, env=whole | dict(env or {}), stdout=stdout, stderr=subprocess.PIPE, check=False
     )
 
 
