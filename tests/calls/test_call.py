@@ -29,6 +29,13 @@ def test_a_call_is_frozen() -> None:
         Call().state = "started"  # type: ignore[misc]  # what is tested
 
 
+def test_a_fresh_call_claims_nothing() -> None:
+    """What no event said is unknown, undeclared or false; an effect that nobody declared is external."""
+    said = {name: value for name, value in vars(Call()).items() if value}
+    declared = {"effect": "external", "recovery": "review", "executor": "host"}
+    assert said == {"state": "unknown", "status": "ok", "result_known": True} | declared
+
+
 def test_the_arguments_to_run_are_the_executed_ones_where_they_differ() -> None:
     """Arguments with defaults applied or carried to a newer version run instead of the intent's, which stays."""
     call = Call(arguments={"to": "ann"})
