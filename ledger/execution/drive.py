@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import inspect
 import queue
@@ -163,11 +164,15 @@ class _Awaiting:
         return under_way
 
     async def _wait(self, seconds: float | None) -> list[Ended]:
-        found: list[Ended] = []
-        try:
-            found.append(await asyncio.wait_for(self._landed.get(), seconds))
-        except TimeoutError:
+        found = self._taken()
+        if found:  # `wait_for` with no time left would never look
             return found
+        with contextlib.suppress(TimeoutError):
+            found.append(await asyncio.wait_for(self._landed.get(), seconds))
+        return [*found, *self._taken()]
+
+    def _taken(self) -> list[Ended]:
+        found: list[Ended] = []
         while not self._landed.empty():
             found.append(self._landed.get_nowait())
         return found

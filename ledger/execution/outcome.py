@@ -156,3 +156,25 @@ def late(body: CallSucceeded | CallFailed, *, token: int, settles: bool) -> Call
         message=body.message,
         duration_ms=body.duration_ms,
     )
+
+
+def in_time(body: CallOutcomeArrivedLate) -> CallSucceeded | CallFailed:
+    """Return an outcome that arrived before its call was flagged as the outcome it is."""
+    if body.ended == "failed":
+        return CallFailed(
+            code=body.code or "tool_error",
+            error_class=body.error_class or "tool",
+            message=body.message or _FIXED,
+            exception=body.exception,
+            duration_ms=body.duration_ms,
+        )
+    return CallSucceeded(
+        status=body.status,
+        result=body.result,
+        encodings=body.encodings,
+        size=body.size,
+        truncated_for_model=body.truncated_for_model,
+        code=body.code,
+        message=body.message,
+        duration_ms=body.duration_ms,
+    )

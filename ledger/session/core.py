@@ -13,6 +13,7 @@ from ledger.errors import IllegalTransition, ReadOnlySession, SessionClosed, Ses
 from ledger.events import (
     Body,
     CallDenied,
+    CallFlagged,
     CallNoted,
     CallOutcomeArrivedLate,
     CallReviewed,
@@ -25,6 +26,7 @@ from ledger.events import (
     read_event,
 )
 from ledger.events.call_bodies import Verdict
+from ledger.execution.outcome import in_time
 from ledger.execution.requests import Steps, ended_runs, io
 from ledger.history import History
 from ledger.session.lease import is_dead
@@ -220,24 +222,34 @@ class Core:
                 self._add(prepared, Item(settled_by(original), copy))
 
     def _add(self, prepared: Prepared, item: Item) -> Call | None:
-        event = self._event(item)
         after: Call | None = None
+        before = NEW_CALL
+        if item.call is not None:
+            call_id = item.call.call_id
+            before = prepared.calls.get(call_id) or self.history.calls.get(call_id) or NEW_CALL
+        event = self._event(item, self._timely(item, before))
         if event.call_id is not None:
-            before = prepared.calls.get(event.call_id) or self.history.calls.get(event.call_id) or NEW_CALL
             after = evolve(before, event, self.history.sequence + len(prepared.drafts) + 1)
             prepared.calls[event.call_id] = after
         prepared.drafts.append(encode(event))
         prepared.afters.append(after)
         return after
 
-    def _event(self, item: Item) -> Event:
-        call = item.call
-        clock = self.wiring.clock
+    def _timely(self, item: Item, before: Call) -> Body:
+        """Return the body as it must be now: what others recorded meanwhile is known only at the append."""
         body = item.body
         if isinstance(body, CallStarted) and body.token != self.token:
-            body = replace(body, token=self.token)  # known only once the lease is counted on
-        if isinstance(body, CallOutcomeArrivedLate) and body.settles and call and self.history.token > body.token:
-            body = replace(body, settles=False)  # another owner claimed the session meanwhile
+            return replace(body, token=self.token)  # known only once the lease is counted on
+        if isinstance(body, CallOutcomeArrivedLate) and body.settles:
+            another = self.history.token > body.token or before.attempt != item.attempt
+            return replace(body, settles=False) if another else body
+        if isinstance(body, CallFlagged) and before.state == "started" and before.late is not None:
+            return in_time(before.late) if before.late.settles else body  # it came just before the flag
+        return body
+
+    def _event(self, item: Item, body: Body) -> Event:
+        call = item.call
+        clock = self.wiring.clock
         if call is None:
             return Event(
                 session_id=self.session_id,

@@ -20,11 +20,16 @@ log = logging.getLogger("ledger.late")
 
 
 class LateOutcome:
-    """Called on the tool's own thread with its end; never raises (there is nobody to hear it)."""
+    """
+    Called on the tool's own thread with its end; never raises (there is nobody to hear it).
 
-    def __init__(self, core: Core, work: Work, rules: Rules) -> None:
+    `started` is the call as it was during this attempt.
+    """
+
+    def __init__(self, core: Core, work: Work, started: Call, rules: Rules) -> None:
         self._core = core
         self._work = work
+        self._started = started
         self._rules = rules
 
     def __call__(self, ended: Ended) -> None:
@@ -37,24 +42,24 @@ class LateOutcome:
             log.warning("late outcome of call %s was not recorded: %s", ended.call_id, error.code)
 
     def _record(self, ended: Ended) -> Steps[None]:
+        end = judge(ended, self._started, self._rules)
+        if isinstance(end, Unknown):
+            return  # as unknown as before
+        if isinstance(end, TryAgain):
+            end = end.failed
         mine = self._core
         core = Core(mine.wiring, History(mine.session_id), mine.opening, principal=mine.principal, tenant=mine.tenant)
         yield from core.refresh()
-        call = core.history.calls[ended.call_id]
-        end = judge(ended, call, self._rules)
-        if isinstance(end, Unknown):
-            return  # as unknown as before
-        yield from record_late(core, call, self._work, end.failed if isinstance(end, TryAgain) else end)
+        yield from record_late(core, self._started, Settler(core, self._work, None).finished(end))
 
 
-def record_late(core: Core, call: Call, work: Work, end: CallSucceeded | CallFailed) -> Steps[None]:
+def record_late(core: Core, started: Call, end: CallSucceeded | CallFailed) -> Steps[None]:
     """
-    Record an outcome without the lease.
+    Record an outcome without the lease; `started` is the call as it was during the attempt that came to this end.
 
-    It settles a needs-review only where no other owner claimed the session since the call's start; else it is evidence
-    for the reviewer (https://github.com/aegra/aegra/issues/502).
+    It settles a needs-review only where no other owner claimed the session, and no other attempt began, since that
+    start; else it is evidence for the reviewer (https://github.com/aegra/aegra/issues/502).
     """
-    token = call.token
-    body = Settler(core, work, None).finished(end)
-    settles = not core.history.claimed_since(call)
-    yield from core.commit([Item(late(body, token=token, settles=settles), call)], worker=False)
+    body = late(end, token=started.token, settles=not core.history.claimed_since(started))
+    now = core.history.calls[started.call_id]
+    yield from core.commit([Item(body, now, attempt=started.attempt)], worker=False)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ledger.calls import Call
+from ledger.errors import LeaseLost
 from ledger.events import CallAttemptFailed, CallFailed, CallFlagged, CallStarted, CallSucceeded
 from ledger.execution.backoff import backoff
 from ledger.execution.batch import Member, conflict, groups
@@ -17,10 +18,11 @@ from ledger.execution.requests import Ended, Run, Steps, ended_runs, launch, let
 from ledger.ids import parse_iso
 from ledger.session.core import Core, Item
 from ledger.session.doubt import Settler
-from ledger.session.late import LateOutcome
+from ledger.session.late import LateOutcome, record_late
 from ledger.session.work import Work, context_of
 
 Interrupted = (KeyboardInterrupt, asyncio.CancelledError)
+_ENDS = (CallSucceeded, CallFailed, CallFlagged, CallAttemptFailed)
 
 
 @dataclass(slots=True)
@@ -52,16 +54,32 @@ class Runner:
     def run(self, works: Sequence[Work]) -> Steps[None]:
         """Run the calls, in the order asked as far as they conflict; raises only what interrupted the host."""
         try:
+            yield from self._run(works)
+        except LeaseLost:
+            yield from self._taken_over()
+            raise
+
+    def _run(self, works: Sequence[Work]) -> Steps[None]:
+        try:
             yield from self._groups(works)
         except Interrupted as error:
             self.interrupt = error
             yield from self.core.refresh()  # what was under way may have been recorded
-            yield from self._abandon()
+            while self.flying or self.waiting:
+                yield from self._abandon()
         if self.interrupt is not None:
             self._cancel_rest(works)
-        yield from self.core.commit(self.pending, release=True)
+        yield from self._commit(release=True)
         if self.interrupt is not None:
             raise self.interrupt
+
+    def _commit(self, *more: Item, release: bool = False) -> Steps[list[Item]]:
+        """Record what is pending; an interruption on the way loses no outcome that is known."""
+        items = [*self.pending, *more]
+        self.pending = [item for item in items if isinstance(item.body, _ENDS)]
+        refused = yield from self.core.commit(items, release=release)
+        self.pending = []
+        return refused
 
     def _groups(self, works: Sequence[Work]) -> Steps[None]:
         members = [Member(n, work.stub.side_effecting, work.keys) for n, work in enumerate(works)]
@@ -105,10 +123,9 @@ class Runner:
     # -- starting
 
     def _start(self, works: Sequence[Work], *, alone: bool) -> Steps[None]:
-        items, self.pending = self.pending, []
         starts = [self._start_item(work) for work in works]
         self.unlaunched.update(work.call_id for work in works)
-        refused = yield from self.core.commit([*items, *starts])
+        refused = yield from self._commit(*starts)
         lost = {item.call.call_id for item in refused if item.call}
         for work, start in zip(works, starts, strict=True):
             if work.call_id not in lost:
@@ -157,8 +174,7 @@ class Runner:
             yield from self._overdue(flight)
         due = [work for at, work in self.waiting.values() if at <= now]
         if self.flying or self.waiting:
-            items, self.pending = self.pending, []
-            yield from self.core.commit(items)
+            yield from self._commit()
         if due:
             for work in due:
                 del self.waiting[work.call_id]
@@ -206,11 +222,8 @@ class Runner:
 
     def _overdue(self, flight: Flying) -> Steps[None]:
         work, call = flight.work, self.core.history.calls[flight.work.call_id]
-        late = LateOutcome(self.core, work, self.rules(work))
-        under_way = yield from let_go(work.call_id, late, interrupt=work.cancellable)
-        if not under_way:
+        if not (yield from self._let_go(flight)):
             return  # it ended this very moment: the next round has it
-        del self.flying[work.call_id]
         self.adrift.append(Member(0, call.side_effecting, work.keys))
         if not call.side_effecting:
             message = "The tool did not answer within its time."
@@ -227,14 +240,10 @@ class Runner:
         """Stop waiting: what started may still have its effect, and its late outcome is kept."""
         for flight in list(self.flying.values()):
             work, call = flight.work, self.core.history.calls[flight.work.call_id]
-            late = LateOutcome(self.core, work, self.rules(work))
-            under_way = yield from let_go(work.call_id, late, interrupt=work.cancellable)
-            if not under_way:
+            if not (yield from self._let_go(flight)):
                 for ended in (yield from ended_runs(0)):
                     yield from self._judge(self.flying.pop(ended.call_id), ended)
-                continue
-            del self.flying[work.call_id]
-            if call.side_effecting:
+            elif call.side_effecting:
                 settler = Settler(self.core, work, flight.run.context, running=True)
                 yield from self._settle(settler, work, call, Unknown({"cancelled": True}), asked=False)
             else:
@@ -243,6 +252,30 @@ class Runner:
             call = self.core.history.calls[work.call_id]
             self.pending.append(Item(given_up(call, "The call was cancelled."), call))
         self.waiting.clear()
+
+    def _let_go(self, flight: Flying) -> Steps[bool]:
+        """Wait no longer; return whether the tool was still at it: its end will be told as late."""
+        work = flight.work
+        late = LateOutcome(self.core, work, self.core.history.calls[work.call_id], self.rules(work))
+        under_way = yield from let_go(work.call_id, late, interrupt=work.cancellable)
+        if under_way:
+            del self.flying[work.call_id]
+        return under_way
+
+    def _taken_over(self) -> Steps[None]:
+        """Another owner has the session now: what is known, or comes to be known, is evidence for its reviewer."""
+        yield from self.core.refresh()
+        for flight in list(self.flying.values()):
+            yield from self._let_go(flight)
+        for ended in (yield from ended_runs(0)) if self.flying else ():
+            yield from self._judge(self.flying.pop(ended.call_id), ended)
+        ends, self.pending = self.pending, []
+        for item in ends:
+            match item.body:
+                case CallSucceeded() | CallFailed(not_started=False) as end if item.call is not None:
+                    yield from record_late(self.core, item.call, end)
+                case _:
+                    pass  # it never ran, or nobody knows: the new owner decides
 
     def rules(self, work: Work) -> Rules:
         """Return what was declared about the ends of this call."""

@@ -54,7 +54,7 @@ def test_what_another_process_appended_is_folded_and_the_turn_goes_on(ledger: Le
 
 
 def test_an_owner_whose_session_was_taken_over_is_refused(tmp_path: Path) -> None:
-    """Its outcome carries a stale token: nothing of it is recorded, and the host is told who has the session now."""
+    """Its outcome carries a stale token: it is kept as evidence only, and the host is told that it was taken over."""
     with opened(tmp_path, lease_seconds=0.0) as ledger:
 
         @ledger.tool("look", effect="read")
@@ -69,7 +69,7 @@ def test_an_owner_whose_session_was_taken_over_is_refused(tmp_path: Path) -> Non
         with pytest.raises(LeaseLost) as lost:
             session.call("look")
         assert (lost.value.token, lost.value.current) == (1, 2)
-        assert types(ledger, "s")[-2:] == ["call.started", "session.claimed"]
+        assert types(ledger, "s")[-3:] == ["call.started", "session.claimed", "call.outcome_arrived_late"]
 
 
 def test_a_session_of_a_living_owner_is_not_taken(ledger: Ledger, tmp_path: Path) -> None:
