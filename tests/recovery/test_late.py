@@ -1,0 +1,246 @@
+"""Outcomes that come when nobody waits any more."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ledger import DidNotHappen, Failed, Happened, Ledger, NotFound, Rejected, Unavailable
+from ledger.events import CallOutcomeArrivedLate
+from ledger.execution.outcome import in_time, late
+from ledger.testing import crash
+from tests.recovery.scenes import SESSION, Scene
+from tests.session.agents import asked, recorded, types
+
+
+class Slow:
+    """A tool that is at it until it is let on; it does not listen to cancellation."""
+
+    def __init__(self, scene: Scene, **options: Any) -> None:
+        self.scene = scene
+        self.on = threading.Event()
+        self.end: Callable[[], Any] = lambda: {"done": 1}
+        scene.options = {"effect": "external", "timeout_seconds": 0.01, **options}
+        scene.raises = self._work
+
+    def _work(self) -> Any:
+        self.on.wait()
+        return self.end()
+
+    def finish(self) -> None:
+        """Let it come to its end, and wait until that is dealt with."""
+        self.on.set()
+        for thread in threading.enumerate():
+            if thread.name == "ledger-act":
+                thread.join()
+
+
+@pytest.fixture
+def slow(scene: Scene) -> Iterator[Slow]:
+    found = Slow(scene)
+    yield found
+    found.finish()
+
+
+def overdue(slow: Slow, ledger: Ledger | None = None) -> tuple[Ledger, str]:
+    """Make a call whose time is up before it ends."""
+    ledger = ledger or slow.scene.open()
+    call = ledger.session(SESSION).dispatch(asked(("act", {"number": 1}))).calls[0]
+    assert (call.state, call.call.reason) == ("needs-review", "outcome-unknown")
+    return ledger, call.call_id
+
+
+def last(ledger: Ledger) -> CallOutcomeArrivedLate:
+    body = recorded(ledger, SESSION)[-1].body
+    assert isinstance(body, CallOutcomeArrivedLate)
+    return body
+
+
+def raising(error: BaseException) -> Callable[[], Any]:
+    def end() -> Any:
+        raise error
+
+    return end
+
+
+@pytest.mark.parametrize(
+    ("end", "state", "code"),
+    [
+        (lambda: {"done": 7}, "succeeded", None),
+        (raising(NotFound("no such thing")), "succeeded", "not_found"),
+        (raising(Rejected("too_much", "no")), "failed", "too_much"),
+        (raising(Failed("half", "half of it")), "failed", "half"),
+        (raising(Unavailable("down")), "failed", "unavailable"),
+    ],
+    ids=["succeeded", "not found", "rejected", "failed", "unavailable"],
+)
+def test_a_late_outcome_settles_the_doubt(slow: Slow, end: Callable[[], Any], state: str, code: str | None) -> None:
+    """Where nobody else had the session meanwhile, it counts as the first word."""
+    slow.end = end
+    ledger, call_id = overdue(slow)
+    slow.finish()
+    call = ledger.find(call_id)
+    assert (call.state, call.code) == (state, code)
+    assert last(ledger).settles
+
+
+def test_an_end_that_says_nothing_leaves_the_doubt(slow: Slow) -> None:
+    """An exception after the deadline is as unknown as the deadline."""
+    slow.end = raising(ConnectionResetError())
+    ledger, call_id = overdue(slow)
+    before = types(ledger, SESSION)
+    slow.finish()
+    assert types(ledger, SESSION) == before
+    assert ledger.find(call_id).state == "needs-review"
+
+
+def test_after_another_owner_it_is_evidence_for_the_reviewer(slow: Slow) -> None:
+    """It does not decide any more, but the verdict `happened` takes its result."""
+    ledger, call_id = overdue(slow)
+    other = slow.scene.open()
+    other.session(SESSION).dispatch(asked(text="go on"))  # it claims the session
+    slow.finish()
+    assert not last(ledger).settles
+    assert ledger.find(call_id).state == "needs-review"
+    call = other.resolve(call_id, "happened", by="ada").call
+    assert (call.state, call.result, call.result_known) == ("succeeded", {"done": 1}, True)
+
+
+def test_an_earlier_attempts_outcome_does_not_settle_a_later_one(slow: Slow) -> None:
+    """Somebody sent it again, and that attempt is in doubt now."""
+    ledger, call_id = overdue(slow)
+    ledger.resolve(call_id, "did-not-happen", run=True, by="ada")
+    slow.end = lambda: {"done": "first or second"}
+    ledger.session(SESSION).messages()  # the second attempt: overdue as well
+    assert [attempt for _, attempt, _ in slow.scene.ran] == [1, 2]
+    slow.finish()
+    attempts = {
+        event.attempt: event.body.settles
+        for event in recorded(ledger, SESSION)
+        if isinstance(event.body, CallOutcomeArrivedLate)
+    }
+    assert attempts == {1: False, 2: True}
+    assert ledger.find(call_id).state == "succeeded"
+
+
+def test_an_outcome_against_a_verdict_is_put_before_a_person_again(slow: Slow) -> None:
+    """Somebody said that it did not happen and shall run; then its end arrived: it is not run a second time."""
+    ledger, call_id = overdue(slow)
+    ledger.resolve(call_id, "did-not-happen", run=True, by="ada")
+    slow.finish()
+    ledger.session(SESSION).messages()
+    call = ledger.find(call_id)
+    assert (call.state, call.reason, len(slow.scene.ran)) == ("needs-review", "outcome-unknown", 1)
+
+
+def test_a_closed_session_takes_a_late_outcome(slow: Slow) -> None:
+    """Its queue is still worked on."""
+    ledger, call_id = overdue(slow)
+    ledger.session(SESSION).close()
+    slow.finish()
+    assert ledger.find(call_id).state == "succeeded"
+
+
+def test_a_copy_is_settled_by_its_originals_late_outcome(slow: Slow) -> None:
+    """In the same commit."""
+    ledger, _ = overdue(slow)
+    session = ledger.session(SESSION)
+    session.messages()
+    copy = session.dispatch(asked(("act", {"number": 1}), ids=("x",))).calls[0]
+    assert copy.call.reason == "duplicate"
+    slow.finish()
+    assert ledger.find(copy.call_id).result == {"done": 1}
+
+
+def test_a_ledger_that_is_closed_cannot_take_it(slow: Slow, caplog: pytest.LogCaptureFixture) -> None:
+    """There is nobody to tell: it is logged."""
+    ledger, call_id = overdue(slow)
+    ledger.close()
+    with caplog.at_level(logging.WARNING, "ledger.late"):
+        slow.finish()
+    assert call_id in caplog.text
+
+
+def test_secrets_do_not_come_back_with_a_late_outcome(scene: Scene) -> None:
+    """What the arguments' schema calls sensitive is masked in it as in any other."""
+    slow = Slow(scene)
+    number = {"type": "integer", "x-sensitive": True}
+    schema = {"type": "object", "properties": {"number": number}, "additionalProperties": False}
+    scene.options |= {"schema": schema}
+    slow.end = lambda: {"echo": "card 12345678"}
+    ledger = scene.open()
+    ledger.session(SESSION).dispatch(asked(("act", {"number": 12345678})))
+    slow.finish()
+    assert last(ledger).result == {"echo": "card [redacted]"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "state"), [(Happened({"done": 3}), "succeeded"), (DidNotHappen(), "needs-review")], ids=["yes", "no"]
+)
+def test_a_tool_that_is_still_at_it_may_be_asked(slow: Slow, answer: Any, state: str) -> None:
+    """But "not yet" is no "no": it is not started a second time beside itself, whatever its author declared."""
+    slow.scene.options |= {
+        "reconcile": lambda arguments, context: answer,
+        "recovery": "retry",
+        "supports_idempotency": True,
+    }
+    ledger = slow.scene.open()
+    call = ledger.session(SESSION).dispatch(asked(("act", {"number": 1}))).calls[0]
+    assert (call.state, len(slow.scene.ran)) == (state, 1)
+
+
+def test_an_outcome_that_came_just_before_the_flag_is_the_outcome(slow: Slow) -> None:
+    """The deadline was over and the tool ended while its doubt was being written down: there is no doubt."""
+    ledger = slow.scene.open()
+    crash.arm(ledger, crash.before("call.flagged"), end=slow.finish)
+    call = ledger.session(SESSION).dispatch(asked(("act", {"number": 1}))).calls[0]
+    assert (call.state, call.result) == ("succeeded", {"done": 1})
+    assert types(ledger, SESSION)[-2:] == ["call.outcome_arrived_late", "call.succeeded"]
+
+
+def test_an_outcome_of_another_owners_time_does_not_replace_the_flag(slow: Slow) -> None:
+    """It came before the flag, but from an owner that had lost the session."""
+    ledger = slow.scene.open()
+    other = slow.scene.open()
+
+    def taken() -> None:
+        slow.scene.free(ledger)
+        other.session(SESSION).dispatch(asked(text="mine now"))
+        slow.finish()
+
+    crash.arm(ledger, crash.before("call.flagged"), end=taken)
+    from ledger.errors import LeaseLost
+
+    with pytest.raises(LeaseLost):
+        ledger.session(SESSION).dispatch(asked(("act", {"number": 1})))
+    call = slow.scene.only(other)
+    assert (call.state, call.reason) == ("needs-review", "outcome-unknown")
+    assert call.late is not None
+    assert not call.late.settles
+
+
+@pytest.mark.parametrize(
+    "end",
+    [lambda: {"done": 1}, raising(Rejected("no", "No.")), raising(NotFound("gone"))],
+    ids=["succeeded", "rejected", "not found"],
+)
+def test_an_outcome_in_time_is_what_it_was_late(slow: Slow, end: Callable[[], Any]) -> None:
+    """Nothing of an outcome is lost on the way from one form to the other."""
+    slow.end = end
+    ledger, _ = overdue(slow)
+    slow.finish()
+    body = last(ledger)
+    assert late(in_time(body), token=body.token, settles=True) == body
+
+
+def test_a_tool_that_must_not_be_interrupted_is_left_alone(scene: Scene, tmp_path: Path) -> None:
+    """`cancellable: false`: at its deadline the caller stops waiting, the tool goes on, its outcome is kept."""
+    slow = Slow(scene, cancellable=False)
+    ledger, call_id = overdue(slow)
+    slow.finish()
+    assert ledger.find(call_id).state == "succeeded"
