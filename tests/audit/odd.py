@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from ledger import Ledger
 from ledger.calls import Call
-from ledger.events import Body, CallNoted, Event, encode
-from ledger.store.port import Append
+from ledger.events import Body, CallNoted, Event, SessionClaimed, encode
+from ledger.store.port import Append, Take
 
 
 def of_call(call: Call, body: Body, *, event_id: str) -> Event:
@@ -38,3 +38,19 @@ def append(ledger: Ledger, call: Call, body: Body, *, event_id: str = "odd", nam
 def newer(ledger: Ledger, call: Call) -> None:
     """Append an event of a newer release."""
     append(ledger, call, CallNoted(by="x", text="from the future"), event_id="newer", named="call.teleported")
+
+
+def held(ledger: Ledger, session_id: str, owner: str, *, seconds: float = 3600.0) -> None:
+    """Let another owner hold the session's lease."""
+    store = ledger._wiring.store
+    head = store.head(session_id)
+    assert head is not None
+    token = head.token + 1
+    claim = Event(
+        session_id=session_id,
+        event_id=f"claim-{token}",
+        recorded_at="2026-12-01T00:00:00.000000Z",
+        body=SessionClaimed(owner=owner, token=token),
+    )
+    take = Take(owner=owner, token=token, seconds=seconds, dead=head.token)
+    store.append(Append(session_id=session_id, drafts=(encode(claim),), take=take))

@@ -1,0 +1,37 @@
+"""SIGTERM and Ctrl-C."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from ledger.cli.draining import SIGNALS, draining
+from tests.audit.world import opened
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_the_first_signal_stops_what_has_not_started(
+    tmp_path: Path, number: signal.Signals, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The ledger is told to stop, whoever sleeps wakes up, and a person is told what a second signal does."""
+    kept = signal.getsignal(number)
+    with opened(tmp_path) as ledger, draining(ledger) as drain:
+        assert (drain.signal, drain.wait(0)) == (None, False)
+        os.kill(os.getpid(), number)
+        assert drain.wait(60)
+        assert drain.signal == number
+        assert ledger._wiring.stopping
+    assert signal.getsignal(number) is kept
+    assert capfd.readouterr().err == "Stopping: calls that have started may end. Once more leaves at once.\n"
+
+
+def test_the_second_signal_leaves_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever still runs is left behind, as a crash would leave it."""
+    left: list[int] = []
+    monkeypatch.setattr(os, "_exit", left.append)
+    with opened(tmp_path) as ledger, draining(ledger) as drain:
+        drain.asked(signal.SIGTERM, None)
+        assert left == []
+        drain.asked(signal.SIGTERM, None)
+    assert left == [143]
