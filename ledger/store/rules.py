@@ -199,8 +199,11 @@ def same(draft: Draft, stored: StoredEvent) -> bool:
     return ours == stored.record or _body(ours) == _body(stored.record)
 
 
-def _body(record: bytes) -> bytes:
-    return canonical(loads(record)["body"])
+def _body(record: bytes) -> bytes | None:
+    try:
+        return canonical(loads(record)["body"])
+    except (ValueError, TypeError, KeyError):
+        return None
 
 
 def twice(drafts: tuple[Draft, ...]) -> IdempotencyConflict | None:

@@ -46,6 +46,7 @@ MOUNTS: Final = "/proc/self/mountinfo"
 
 if sys.platform == "win32":  # pragma: no cover - the tests run on POSIX
     import msvcrt
+    import time
 
     def try_lock(descriptor: int) -> bool:
         """Take the exclusive lock, or return False where somebody holds it."""
@@ -61,12 +62,15 @@ if sys.platform == "win32":  # pragma: no cover - the tests run on POSIX
         while not try_lock(descriptor):
             time.sleep(0.005)
 
+    def write_start(descriptor: int, text: bytes) -> None:
+        """Write at the start of a file."""
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        os.write(descriptor, text)
+
     def unlock(descriptor: int) -> None:
         """Give the lock back."""
         os.lseek(descriptor, _FAR, os.SEEK_SET)
         msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
-
-    import time
 
     _FAR: Final = 1 << 20  # beyond the holder's pid, which others must be able to read
 
@@ -84,6 +88,10 @@ else:
     def wait_lock(descriptor: int) -> None:
         """Take the exclusive lock, waiting as long as it takes."""
         fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+    def write_start(descriptor: int, text: bytes) -> None:
+        """Write at the start of a file."""
+        os.pwrite(descriptor, text, 0)
 
     def unlock(descriptor: int) -> None:
         """Give the lock back."""

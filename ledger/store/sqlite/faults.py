@@ -7,7 +7,7 @@ from typing import Final
 
 from ledger.errors import IntegrityFailure, StoreBusy, StoreError, StoreUnavailable
 
-_BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+_BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL})
 _HINTS: Final = {
     sqlite3.SQLITE_FULL: "The disk is full: make room, then go on; nothing that was acknowledged is lost.",
     sqlite3.SQLITE_IOERR: "The disk reports an error: look at the system's log, then run `ledger db check`.",

@@ -63,7 +63,7 @@ class Files:
         """Open a connection for writing; under the lock only, as it may bring the log of a killed writer home."""
         connection = self.connect(mode)
         try:
-            connection.execute("PRAGMA journal_mode=WAL").fetchall()
+            self._use_log(connection)
             connection.execute(f"PRAGMA synchronous={SYNCHRONOUS}")
             if door.syncs_lie():
                 connection.execute("PRAGMA fullfsync=ON")
@@ -78,6 +78,14 @@ class Files:
             connection.close()
             raise
         return connection
+
+    def _use_log(self, connection: sqlite3.Connection) -> None:
+        (mode,) = connection.execute("PRAGMA journal_mode=WAL").fetchone()
+        if mode != "wal":
+            raise StoreUnavailable(
+                f"{self.database} cannot have a write-ahead log here (journal mode {mode})",
+                hint="Keep the ledger on a local disk.",
+            )
 
 
 WAL_BYTES: Final = 1000 * 4120

@@ -41,7 +41,7 @@ class SideLock:
             if os.fstat(self._descriptor).st_nlink:
                 break
             self.close()  # somebody took it for a leftover and removed it: others lock a new one
-        os.pwrite(self._descriptor, b"%-*d\n" % (_DIGITS, os.getpid()), 0)
+        door.write_start(self._descriptor, b"%-*d\n" % (_DIGITS, os.getpid()))
 
     def release(self) -> None:
         """Give the lock back."""
@@ -74,9 +74,8 @@ class SideLock:
 
     def forget(self) -> None:
         """Close every inherited descriptor in a forked child: the parent's lock must end with the parent."""
-        for descriptor in [*self._waiting, self._descriptor]:
-            if descriptor >= 0:
-                os.close(descriptor)
+        for descriptor in self._waiting | {self._descriptor} - {-1}:
+            os.close(descriptor)
         self._waiting = set()
         self._descriptor = -1
 
@@ -98,6 +97,7 @@ class SideLock:
             )
         os.close(self._descriptor)
         self._descriptor = waiter.descriptor
+        self._waiting.discard(waiter.descriptor)
 
 
 class _Waiter:
@@ -126,8 +126,8 @@ class _Waiter:
     def _run(self) -> None:
         door.wait_lock(self.descriptor)
         with self._guard:
-            self._open.discard(self.descriptor)
             if self._late:
+                self._open.discard(self.descriptor)
                 os.close(self.descriptor)
             else:
                 self._got.set()

@@ -48,6 +48,8 @@ class Writer:
     def commit(self, requests: Sequence[Request]) -> Sequence[Answer | LedgerError]:
         """Record the requests in one transaction; each gets its answer, or the error to raise."""
         with self._mutex:
+            if self._closed:
+                return [StoreUnavailable("this ledger is closed")] * len(requests)
             return self._commit(requests)
 
     def _commit(self, requests: Sequence[Request]) -> Sequence[Answer | LedgerError]:
@@ -189,6 +191,8 @@ class Writer:
     def alone(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Do something else with the connection, in a transaction of its own; raises what `work` and SQLite raise."""
         with self._mutex:
+            if self._closed:
+                raise StoreUnavailable("this ledger is closed")
             self.lock.acquire(self.patience)
             try:
                 connection, identity = self._open()
@@ -205,8 +209,6 @@ class Writer:
                 self.lock.release()
 
     def _open(self) -> tuple[sqlite3.Connection, Identity]:
-        if self._closed:
-            raise StoreUnavailable("this ledger is closed")
         if self._connection is None or self._identity is None:
             connection = self.files.writer()
             try:

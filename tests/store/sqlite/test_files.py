@@ -70,6 +70,14 @@ def test_a_drive_that_lies_is_told_to_flush(path: Path, monkeypatch: pytest.Monk
     connection.close()
 
 
+def test_a_disk_without_a_log_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where SQLite cannot keep a write-ahead log (no shared memory) nothing is written in another mode."""
+    real = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda uri, **options: real(f"{uri}&vfs=unix-none", **options))
+    with pytest.raises(StoreUnavailable, match="write-ahead log"):
+        open_store(str(path), create=True)
+
+
 def test_a_symbolic_link_is_the_file_it_names(path: Path, tmp_path: Path) -> None:
     """Two names of one ledger share one lock."""
     store = open_store(str(path), create=True)

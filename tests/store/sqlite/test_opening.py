@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -64,8 +65,8 @@ def test_somebody_elses_database_is_left_alone(path: Path, options: dict[str, An
     change(path, "CREATE TABLE users (name TEXT)")
     with pytest.raises(NoDatabase, match="not a ledger"):
         open_store(str(path), **options)
-    tables = sqlite3.connect(path).execute("SELECT name FROM sqlite_master").fetchall()
-    assert tables == [("users",)]
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("users",)]
 
 
 @pytest.mark.parametrize("options", [{"create": False}, {"create": False, "read_only": True}])
