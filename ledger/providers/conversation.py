@@ -32,7 +32,7 @@ def turn_messages(history: History, turn: Turn, wire: WireFormat, limit: int = S
     """Return a turn's assistant message and the answers to its calls, exactly as they stand in the conversation."""
     teller = Teller(wire, limit)
     teller.pass_over(history, turn)
-    return list(teller.tell(history, [turn]))
+    return list(teller.entries(history, [turn]))
 
 
 def note_message(settled: Settled, wire: WireFormat, limit: int = SHOWN_BYTES) -> JsonObject:
@@ -61,9 +61,19 @@ class Teller:
         self._limit = limit
         self._ids = Ids(wire.ids)
         self._host = wire.host(self._ids)
+        self._last: JsonObject | None = None
 
     def tell(self, history: History, entries: Iterable[Entry]) -> Iterator[JsonObject]:
-        """Yield the messages of the next entries of this history."""
+        """Yield the messages of the next entries of this history, as soon as what follows leaves them as they are."""
+        for message in self.entries(history, entries):
+            yield from self._followed_by(message)
+
+    def _followed_by(self, message: JsonObject) -> list[JsonObject]:
+        *ready, self._last = self._wire.follow(self._last, message)
+        return ready
+
+    def entries(self, history: History, entries: Iterable[Entry]) -> Iterator[JsonObject]:
+        """Yield the messages of the next entries, each by itself."""
         for entry in entries:
             if isinstance(entry, Said):
                 yield from self._host.push(entry.body)
@@ -78,7 +88,8 @@ class Teller:
 
     def end(self) -> list[JsonObject]:
         """Return what is still owed at the end."""
-        return self._host.flush()
+        owed = [ready for message in self._host.flush() for ready in self._followed_by(message)]
+        return owed if self._last is None else [*owed, self._last]
 
     def pass_over(self, history: History, until: Turn) -> None:
         """Take in which of the turn's ids are taken by what stands before it, without telling that."""

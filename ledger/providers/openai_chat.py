@@ -78,6 +78,10 @@ class OpenAIChat:
         """Return a user message."""
         return {"role": "user", "content": export_text(text, nul=True)}
 
+    def follow(self, before: JsonObject | None, message: JsonObject) -> list[JsonObject]:
+        """Return both: any order of roles is taken."""
+        return [message] if before is None else [before, message]
+
     def host(self, ids: Ids) -> HostMessages:
         """Return the way in for the host's messages of one conversation."""
         return openai_host.OpenAIHost(ids)

@@ -12,14 +12,19 @@ _DEEPEST: Final = 60
 
 
 def view(value: object) -> JsonObject | None:
-    """Return an SDK's object or a mapping as a dict (its own copy at the top level), or None if it is neither."""
+    """
+    Return an SDK's object or a mapping as a dict (its own copy at the top level), or None if it is neither.
+
+    Of an SDK's object under the API's own names, what the server sent and nothing else.
+    """
     if isinstance(value, Mapping):
         return dict(value)
     dump = getattr(value, "model_dump", None)
     if isinstance(value, type) or not callable(dump):
         return None
     try:
-        dumped = dump(warnings=False)  # pydantic's: what an SDK parsed loosely is no news
+        # pydantic's; without warnings: what an SDK parsed loosely is no news
+        dumped = dump(mode="json", by_alias=True, exclude_unset=True, warnings=False)
     except TypeError:
         dumped = dump()
     return dict(dumped) if isinstance(dumped, Mapping) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from ledger.calls import Call
 from ledger.catalog.definition import ToolVersion
@@ -30,6 +30,24 @@ class ProposedCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HostedCall:
+    """
+    A call that the provider executed itself: it is recorded, never dispatched.
+
+    `ended` None: the answer does not say what became of it. `name` None: the end of a call of an earlier answer, found
+    by the provider's id. `raw` is the exact text of the arguments where it sent one.
+    """
+
+    name: str | None
+    raw: str | None = None
+    arguments: Json = None
+    provider_call_id: str | None = None
+    ended: Literal["succeeded", "failed"] | None = None
+    result: Json = None
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """
     A model's answer, read from a provider's format.
@@ -41,6 +59,7 @@ class Reply:
     kind: TurnKind
     provider: str
     calls: tuple[ProposedCall, ...] = ()
+    hosted: tuple[HostedCall, ...] = ()
     text: str | None = None
     response_id: str | None = None
     stop_reason: str | None = None
@@ -52,11 +71,18 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A call in a conversation: the intent as the model sent it, the id it has there, and the text that answers it."""
+    """
+    A call in a conversation: the intent as the model sent it, the id it has there, and the text that answers it.
+
+    `error`: the call did not succeed, or nobody knows. `content` is what this very provider was given as the answer, if
+    that is more than a text.
+    """
 
     call: Call
     id: str
     text: str
+    error: bool = False
+    content: Json = None
 
 
 class HostMessages(Protocol):
@@ -103,6 +129,13 @@ class WireFormat(Protocol):
 
     def user(self, text: str) -> JsonObject:
         """Return a user message."""
+
+    def follow(self, before: JsonObject | None, message: JsonObject) -> list[JsonObject]:
+        """
+        Return what stands for the last message so far (None: there is none yet) and the one that follows it.
+
+        Some providers take no two messages of one role in a row, or no assistant's message first.
+        """
 
     def host(self, ids: Ids) -> HostMessages:
         """Return the way in for the host's messages of one conversation."""
