@@ -1,0 +1,126 @@
+"""The noun `replay`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.audit.world import opened, reply
+from tests.cli.running import data, failure, ledger
+
+
+def test_a_session_told_again(world: Path) -> None:
+    """One line an event: its place, what happened, and a state that the event's name does not say."""
+    lines = ledger("replay", "session", "mix").stdout.splitlines()
+    assert lines[0].split() == ["SEQ", "TIME", "(UTC)", "TURN", "TYPE", "TOOL", "CALL", "WHAT"]
+    assert len(lines) == 1 + len(data("audit", "events", "--session", "mix"))
+    (flag, copy) = (line for line in lines if "call.flagged" in line)
+    assert "is needs-review; outcome-unknown" in flag
+    assert "is needs-review; duplicate of" in copy
+    assert "3.0" in flag.split()
+    assert not any("is succeeded" in line for line in lines)
+
+
+def test_the_document(world: Path) -> None:
+    """--format json prints the bare document, --json the same in the envelope."""
+    bare = json.loads(ledger("replay", "session", "done", "--format", "json").stdout)
+    assert data("replay", "session", "done") == bare
+    assert (bare["sessionId"], bare["state"], [turn["turn"] for turn in bare["turns"]]) == ("done", "closed", [1, 2])
+
+
+def test_a_moment_of_the_past(world: Path) -> None:
+    """--at shows the session as it was after that event."""
+    assert data("replay", "session", "done", "--at", "5")["turns"][0]["calls"][0]["state"] == "proposed"
+    assert len(ledger("replay", "session", "done", "--at", "3").stdout.splitlines()) == 4
+    assert failure("replay", "session", "done", "--at", "99")[:2] == (2, "usage")
+
+
+def test_messages_of_a_provider(world: Path) -> None:
+    """--format openai prints the conversation as one JSON array, every call answered."""
+    told = json.loads(ledger("replay", "session", "done", "--format", "openai").stdout)
+    with opened(world) as host:
+        assert told == host.session("done").messages("openai")
+    begun = json.loads(ledger("replay", "session", "done", "--format", "openai", "--at", "5").stdout)
+    assert [message["role"] for message in begun] == ["user", "assistant", "tool"]
+
+
+def test_rows_for_programs(world: Path) -> None:
+    """Jsonl and csv have the rows under their wire names, each with the same keys."""
+    rows = [json.loads(line) for line in ledger("replay", "session", "done", "--format", "jsonl").stdout.splitlines()]
+    assert [row["sequence"] for row in rows] == list(range(1, len(rows) + 1))
+    assert {tuple(row) for row in rows} == {tuple(rows[0])}
+    assert "summary" in rows[0]
+    csv = ledger("replay", "session", "done", "--format", "csv").stdout.splitlines()
+    assert csv[0] == "sequence,recordedAt,turn,index,type,tool,schemaVersion,callId,state,summary,raw"
+    assert len(csv) == len(rows) + 1
+    messages = ledger("replay", "session", "done", "--diff", "mix", "--format", "openai")
+    assert (messages.exit_code, "--diff compares whole sessions" in messages.stderr) == (2, True)
+
+
+def test_nothing_is_executed_or_written(world: Path) -> None:
+    """A replay leaves the ledger as it was."""
+    before = (world / "ledger.db").read_bytes()
+    for options in ([], ["--format", "json"], ["--format", "openai"], ["--diff", "mix"]):
+        ledger("replay", "session", "crash", *options)
+    assert (world / "ledger.db").read_bytes() == before
+    assert len(list(world.iterdir())) == 2
+
+
+def again(world: Path, name: str, query: str) -> None:
+    """Make a session like `done`."""
+    with opened(world) as host, host.session(name) as session:
+        session.messages(start=[{"role": "user", "content": "hi"}])
+        session.dispatch(reply(("find", {"q": query})))
+        session.dispatch(reply(text="All done."))
+        session.close()
+
+
+def test_equal_sessions(world: Path) -> None:
+    """Ids and times are no difference: the status is 0."""
+    again(world, "twin", "1")
+    result = ledger("replay", "session", "done", "--diff", "twin")
+    assert (result.exit_code, result.output) == (0, "done and twin are equal.\n")
+    assert data("replay", "session", "done", "--diff", "twin") == []
+
+
+def test_different_sessions(world: Path) -> None:
+    """Each place that differs is a row with both values: the status is 1."""
+    again(world, "other", "2")
+    result = ledger("replay", "session", "done", "--diff", "other")
+    assert result.exit_code == 1
+    assert result.stdout.splitlines()[0].split() == ["TURN", "INDEX", "FIELD", "A", "B"]
+    rows = data("replay", "session", "done", "--diff", "other")
+    assert rows[0] == {"turn": 1, "index": 0, "field": "arguments", "a": {"q": "1"}, "b": {"q": "2"}}
+    lines = ledger("replay", "session", "done", "--diff", "other", "--format", "jsonl").stdout.splitlines()
+    assert [json.loads(line) for line in lines] == rows
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--diff", "mix", "--at", "3"], "--diff compares whole sessions"),
+        (["--format", "json"], "--json and --format exclude each other"),
+        (["--format", "anthropic"], "anthropic"),
+        (["--at", "0"], "--at"),
+    ],
+)
+def test_contradictions_are_wrong_usage(world: Path, options: list[str], words: str) -> None:
+    """What cannot be meant is told."""
+    status, code, message = failure("replay", "session", "done", *options)
+    assert (status, code) == (2, "usage")
+    assert words in message
+
+
+@pytest.mark.parametrize("options", [[], ["--format", "json"], ["--format", "openai"], ["--diff", "done"]])
+def test_an_unknown_session(world: Path, options: list[str]) -> None:
+    """In every form an unknown session is told, and nothing is printed before it."""
+    result = ledger("replay", "session", "nobody", *options)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "no session 'nobody'" in result.stderr
+    assert failure("replay", "session", "nobody")[:2] == (1, "unknown_session")
+
+
+def test_without_a_ledger_nothing_is_made(empty: Path) -> None:
+    """Replay never creates a database."""
+    assert failure("replay", "session", "s")[:2] == (1, "no_database")
+    assert list(empty.iterdir()) == []
