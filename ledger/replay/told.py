@@ -115,5 +115,8 @@ def _asked(reader: Reader, history: History, turn: Turn, until: int) -> Iterator
         if now.state not in TERMINAL:
             now = call_at(reader, history.session_id, read.call_id, until)
         while now.superseded_by is not None:
-            now = call_at(reader, history.session_id, now.superseded_by, until)
+            successor = call_at(reader, history.session_id, now.superseded_by, until)
+            if successor.state == "unknown":
+                break  # `until` falls between the two events of one commit
+            now = successor
         yield AskedCall(intent, read, honest(history, now))

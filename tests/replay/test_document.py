@@ -171,6 +171,8 @@ def test_what_ran_is_shown_where_it_is_not_what_was_asked() -> None:
     assert (first["arguments"], first["executed"]) == ({"to": "b"}, {"recipients": ["b"]})
     assert (second["callId"], second["revision"]) == ("new", 1)
     assert (second["arguments"], second["executed"]) == ({"to": "b"}, {"to": "c"})
+    between = document(recording.stored(), len(recording.events) - 1)["turns"][0]["calls"][1]
+    assert (between["callId"], between["state"]) == (replaced.call_id, "superseded")
 
 
 def test_unreadable_rows_stand_where_they_were() -> None:

@@ -38,7 +38,8 @@ def echo(**arguments: Any) -> Any:
 def text_of(case: dict[str, Any]) -> str:
     """The arguments' text of a case; the large ones are made here."""
     if "nested" in case:
-        return '{"value": ' + "[" * case["nested"] + "]" * case["nested"] + "}"
+        depth = int(case["nested"])
+        return f'{{"value": {"[" * depth}{"]" * depth}}}'
     if "long" in case:
         return f'{{"value": "{"x" * case["long"]}"}}'
     return str(case["arguments"])
