@@ -1,0 +1,202 @@
+"""The noun `db`."""
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ledger.cli import checking
+from ledger.events import CallSucceeded
+from ledger.store import maintenance
+from ledger.store.maintenance import Health
+from ledger.store.schema import HEAD
+from ledger.store.sqlite import inspect
+from tests.audit.odd import append, newer
+from tests.audit.world import opened
+from tests.cli.running import call_ids, data, failure, ledger
+
+TRIGGERS = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'event'"
+
+
+def tampered(folder: Path, *statements: str) -> None:
+    """Change the file as somebody might who can write it: the triggers that refuse it are taken away for a moment."""
+    with closing(sqlite3.connect(folder / "ledger.db", isolation_level=None)) as connection:
+        kept = connection.execute(TRIGGERS).fetchall()
+        for name, _ in kept:
+            connection.execute(f"DROP TRIGGER {name}")
+        for statement in statements:
+            connection.execute(statement)
+        for _, again in kept:
+            connection.execute(again)
+
+
+def check(*options: str) -> int:
+    return ledger("db", "check", *options).exit_code
+
+
+def test_the_path_is_told_whether_it_is_there_or_not(world: Path) -> None:
+    """`ledger db` prints the file's absolute path alone on stdout."""
+    result = ledger("db")
+    assert (result.stdout, result.stderr) == (f"{world}/ledger.db\n", "")
+    found = data("db", "path")
+    assert (found["url"], found["exists"], found["size"]) == (
+        "sqlite:///ledger.db",
+        True,
+        (world / "ledger.db").stat().st_size,
+    )
+    missing = ledger("db", "path", "--db", "sqlite:///x.db")
+    assert (missing.exit_code, missing.stdout) == (0, f"{world}/x.db\n")
+    assert missing.stderr == "There is no ledger yet.\n"
+    assert failure("db", "path", "--db", "memory://")[:2] == (2, "usage")
+
+
+def test_the_tables_revision(world: Path) -> None:
+    """Which tables there are, and which this release works on."""
+    found = data("db", "current")
+    assert (found["revision"], found["head"], found["state"]) == (HEAD, HEAD, "current")
+    assert "They are those of this release." in ledger("db", "current").stdout
+    tampered(world, "UPDATE alembic_version SET version_num = '9999'")
+    assert data("db", "current")["state"] == "newer"
+    tampered(world, "UPDATE alembic_version SET version_num = '0000'")
+    assert "run `ledger db upgrade`" in ledger("db", "current").stdout
+
+
+def test_an_upgrade_makes_the_ledger(empty: Path) -> None:
+    """Where there is none a ledger is made; a second time nothing is done."""
+    first = ledger("db", "upgrade")
+    assert first.stdout == f"Made {empty}/ledger.db, revision {HEAD}.\n"
+    assert ledger("db", "upgrade").stdout == f"{empty}/ledger.db is current: revision {HEAD}.\n"
+    assert data("db", "upgrade") == {"path": f"{empty}/ledger.db", "before": HEAD, "after": HEAD}
+    assert ledger("session").stderr == "No session is recorded.\n"
+
+
+def test_an_upgrade_says_from_where(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An upgrade of older tables names both revisions."""
+    upgraded = maintenance.Upgraded(empty / "ledger.db", "0000", HEAD)
+    monkeypatch.setattr(maintenance, "upgrade", lambda url: upgraded)
+    assert ledger("db", "upgrade").stdout == f"Upgraded {empty}/ledger.db from revision 0000 to {HEAD}.\n"
+
+
+def test_a_sound_ledger(world: Path) -> None:
+    """Everything was looked at and nothing is wrong: the status is 0."""
+    result = ledger("db", "check")
+    assert result.exit_code == 0
+    for words in ("journal wal, synchronous full", "in 4 streams", "The file is whole, and so is every chain"):
+        assert words in result.stdout
+    found = data("db", "check")
+    assert (found["sound"], found["brokenChains"], found["differences"], found["unreadable"]) == (True, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE event SET record = replace(CAST(record AS TEXT), 'All done', 'Not done') WHERE session_id = 'done'",
+        "DELETE FROM event WHERE session_id = 'done' AND sequence = 5",
+        "DELETE FROM event WHERE session_id = 'done' AND sequence = 11",
+        "DELETE FROM event WHERE session_id = 'done'",
+        "UPDATE event SET tool = 'other' WHERE session_id = 'done' AND sequence = 6",
+        "UPDATE event SET digest = x'00' WHERE session_id = 'done' AND sequence = 7",
+    ],
+)
+def test_tampering_is_an_integrity_failure(world: Path, statement: str) -> None:
+    """An event that was edited, deleted or cut off is found: the status is 4, and --rebuild writes nothing."""
+    tampered(world, statement)
+    found = data("db", "check")
+    assert ([each["sessionId"] for each in found["chainFaults"]], found["sound"]) == (["done"], False)
+    result = ledger("db", "check", "--rebuild")
+    assert result.exit_code == 4
+    assert "What is recorded was damaged or changed.\n  - done, event " in result.stdout
+    assert "written again" not in result.stdout
+
+
+def test_many_broken_sessions_are_counted(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first of them are named, the others counted."""
+    monkeypatch.setattr(inspect, "MOST_SHOWN", 1)
+    tampered(world, "UPDATE event SET digest = x'00' WHERE sequence = 2")
+    result = ledger("db", "check")
+    assert result.exit_code == 4
+    assert "  and 3 sessions more\n" in result.stdout
+
+
+def test_a_damaged_file_is_an_integrity_failure(world: Path) -> None:
+    """A file with a destroyed page is no usage error: whichever command meets it, the status is 4."""
+    path = world / "ledger.db"
+    content = bytearray(path.read_bytes())
+    content[4096 : len(content) // 4096 * 4096] = b"\xff" * (len(content) // 4096 * 4096 - 4096)
+    path.write_bytes(content)
+    assert check() == 4
+    assert failure("audit", "events")[:2] == (4, "integrity")
+
+
+def test_a_wrong_table_of_calls_is_found_and_repaired(world: Path) -> None:
+    """Rows that differ from the events are named; --rebuild writes them again, and says so by its status as well."""
+    ids = call_ids()
+    tampered(
+        world,
+        f"UPDATE call SET state = 'started', attempt = 7 WHERE call_id = '{ids['done 1.0']}'",
+        f"DELETE FROM call WHERE call_id = '{ids['mix 1.0']}'",
+        f"UPDATE call SET call_id = 'invented', turn = 99 WHERE call_id = '{ids['mix 1.1']}'",
+    )
+    found = data("db", "check")
+    assert (found["sound"], found["differences"], found["rebuilt"]) == (False, 4, False)
+    assert {each["callId"]: each["what"] for each in found["differing"]} == {
+        ids["done 1.0"]: "differs in state, attempt",
+        ids["mix 1.0"]: "has no row",
+        ids["mix 1.1"]: "has no row",
+        "invented": "has a row without events",
+    }
+    shown = ledger("db", "check")
+    assert shown.exit_code == 1
+    assert "The table of calls differs from the events: 4 rows" in shown.stdout
+    assert "`ledger db check --rebuild` writes them again." in shown.stdout
+    repaired = ledger("db", "check", "--rebuild")
+    assert repaired.exit_code == 1
+    assert "The table of calls was written again from the events: 4 rows" in repaired.stdout
+    assert check("--rebuild") == check() == 0
+    assert call_ids() == ids
+
+
+def test_events_that_cannot_be_read_are_told(world: Path) -> None:
+    """Those of a newer release are no finding; those that do not follow their call's state are."""
+    ids = call_ids()
+    with opened(world) as host:
+        newer(host, host.find(ids["crash 1.0"]))
+    result = ledger("db", "check")
+    assert result.exit_code == 0
+    assert "crash, event 15: a newer release wrote this event" in result.stdout
+    with opened(world) as host:
+        append(host, host.find(ids["done 1.0"]), CallSucceeded(result="twice"))
+    assert check() == 1
+    assert data("db", "check")["notFollowing"] == 1
+
+
+def remarking(monkeypatch: pytest.MonkeyPatch, *notes: str, clock_back: int) -> None:
+    """Let the health have these things to remark, whatever this machine's SQLite is."""
+    right = maintenance.check
+
+    def remarked(url: str) -> Health:
+        health = right(url)
+        return replace(health, notes=notes, chains=replace(health.chains, clock_back=clock_back))
+
+    monkeypatch.setattr(checking, "check", remarked)
+
+
+def test_what_deserves_a_look_is_no_finding(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock that went back and other notes leave the status at 0; without any there is no such part."""
+    remarking(monkeypatch, "Mind the gap.", clock_back=2)
+    result = ledger("db", "check")
+    assert result.exit_code == 0
+    assert result.stdout.endswith(
+        "Notes\n  - Mind the gap.\n  - The clock went back 2 times; order is by sequence, so nothing is wrong.\n"
+    )
+    remarking(monkeypatch, clock_back=0)
+    assert "Notes" not in ledger("db", "check").stdout
+
+
+@pytest.mark.parametrize("verb", [["current"], ["check"], ["check", "--rebuild"]])
+def test_without_a_ledger_nothing_is_made(empty: Path, verb: list[str]) -> None:
+    """Only `db upgrade` makes a ledger."""
+    assert failure("db", *verb)[:2] == (1, "no_database")
+    assert list(empty.iterdir()) == []

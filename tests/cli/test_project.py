@@ -1,0 +1,83 @@
+"""The command `init`, and the project that it makes."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ledger.catalog import load_catalog
+from tests.cli.running import ROOT, data, failure, ledger
+
+FILES = ["app.py", "schemas/tools/catalog.json", "schemas/tools/add_note/tool.json", "schemas/tools/add_note/v1.json"]
+
+
+def test_a_project_is_made(empty: Path) -> None:
+    """A program, a catalog that is in order, and an empty database; what to try comes with it."""
+    made = data("init")
+    assert (made["made"], made["kept"]) == ([*FILES, "ledger.db"], [])
+    catalog = load_catalog("schemas/tools")
+    assert (list(catalog.tools), catalog.faults) == (["add_note"], ())
+    assert data("session", "list") == []
+    assert made["next"][0]["command"] == "python app.py"
+    assert all(len(line) < 120 for line in Path("app.py").read_text().splitlines())
+
+
+def test_nothing_is_overwritten(empty: Path) -> None:
+    """What is there already stays as it is; what is missing is made."""
+    Path("app.py").write_text("mine")
+    result = ledger("init")
+    assert "kept  app.py\nmade  schemas" not in result.stdout
+    assert "made  schemas/tools/catalog.json\n" in result.stdout
+    assert "kept  app.py\n" in result.stdout
+    assert Path("app.py").read_text() == "mine"
+    assert data("init")["kept"] == [*FILES, "ledger.db"]
+
+
+def test_a_project_in_another_folder(empty: Path) -> None:
+    """Everything lies in the folder that is named, the database too."""
+    made = data("init", "deep/er")
+    assert sorted(path.name for path in Path("deep/er").iterdir()) == [
+        "app.py",
+        "ledger.db",
+        "ledger.db.lock",
+        "schemas",
+    ]
+    assert (made["folder"], made["next"][0]["command"]) == (str(empty / "deep" / "er"), "cd deep/er")
+
+
+def test_names_of_ones_own(empty: Path) -> None:
+    """The program knows the database and the catalog that were named."""
+    data("init", "p", "--db", f"sqlite:///{empty}/else.db", "--catalog", "tools")
+    source = Path("p/app.py").read_text()
+    assert f'Ledger.open("sqlite:///{empty}/else.db", catalog="tools")' in source
+    assert (Path("else.db").is_file(), Path("p/tools/add_note").is_dir()) == (True, True)
+
+
+@pytest.mark.parametrize("url", ["memory://", "postgresql://h/db"])
+def test_a_database_that_cannot_be_made(empty: Path, url: str) -> None:
+    """Nothing is made where the database cannot be."""
+    assert failure("init", "p", "--db", url)[:2] == (2, "usage")
+    assert not Path("p/app.py").exists()
+
+
+def test_the_project_is_a_tour(empty: Path) -> None:
+    """As the next steps say: it runs, waits for a person, is approved, resumed, carried to its end and replayed."""
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+
+    def python(*arguments: str) -> str:
+        done = subprocess.run([sys.executable, *arguments], env=env, capture_output=True, text=True, check=True)
+        return done.stdout
+
+    ledger("init")
+    assert python("app.py") == "A call waits for a person. Look at it: ledger review\n"
+    (row,) = data("review", "list")
+    assert "Look whether notes.txt ends with milk." in ledger("review", "show", row["callId"]).stdout
+    ledger("review", "approve", row["callId"])
+    resumed = json.loads(python("-m", "ledger", "resume", "first", "--app", "app:ledger", "--json"))
+    assert [each["state"] for each in resumed["data"]["decisions"]] == ["succeeded"]
+    assert Path("notes.txt").read_text() == "milk\n"
+    assert python("app.py") == "Done.\n"
+    assert data("replay", "session", "first")["closed"]["reason"] == "final_answer"
