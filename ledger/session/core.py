@@ -22,6 +22,7 @@ from ledger.events import (
     Event,
     SessionClaimed,
     SessionOpened,
+    TurnRecorded,
     encode,
     read_event,
 )
@@ -133,7 +134,8 @@ class Core:
 
         A conflict folds what the other wrote, checks again which items are still legal, and chains again. With
         `worker` the lease is taken (or its token checked), with `release` given back in the same commit.
-        Raises `LeaseLost`, `SessionOwned`, `SessionClosed`, `ReadOnlySession` and what the store raises.
+        A new turn is not chained again: that is `WrongSequence`. Raises `LeaseLost`, `SessionOwned`, `SessionClosed`,
+        `ReadOnlySession` and what the store raises.
         """
         while True:
             self._writable(items)
@@ -147,19 +149,26 @@ class Core:
             request = self._request(prepared, worker=worker, release=release)
             try:
                 appended = yield from io(partial(self.wiring.store.append, request))
-            except WrongSequence:
-                yield from self.refresh()
-                continue
-            except SessionOwned:
-                if self.wiring.clock.monotonic() >= self.patience:
-                    raise
-                yield from ended_runs(_POLL_SECONDS)
-                yield from self.refresh()
+            except (WrongSequence, SessionOwned) as error:
+                yield from self._meanwhile(items, error)
                 continue
             self._absorb(prepared, appended.sequences, appended.head)
             if worker:
                 self._settle_lease(released=release)
             return prepared.refused
+
+    def _meanwhile(self, items: Sequence[Item], error: WrongSequence | SessionOwned) -> Steps[None]:
+        """Read what another owner records, as long as it may be waited for; raises where that is no help."""
+        if isinstance(error, SessionOwned):
+            if self.wiring.clock.monotonic() >= self.patience:
+                raise error
+            yield from ended_runs(_POLL_SECONDS)
+        before = self.history.sequence
+        yield from self.refresh()
+        moved = isinstance(error, WrongSequence) or self.history.sequence != before
+        if moved and any(isinstance(item.body, TurnRecorded) for item in items):
+            # whether this is a new turn, and which, has to be decided again
+            raise WrongSequence(self.session_id, expected=before, actual=self.history.sequence)
 
     def release(self) -> Steps[None]:
         """Give the lease back, where it is held."""

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
 from ledger.calls import WAITING, Call
-from ledger.errors import KeyConflict, LedgerError, StartDiffers, UnknownSession, UsageError
+from ledger.errors import KeyConflict, LedgerError, StartDiffers, UnknownSession, UsageError, WrongSequence
 from ledger.events import MessageRecorded, SessionClosed
 from ledger.events.session_bodies import CloseReason
 from ledger.execution.requests import Steps, ended_runs, user_code
 from ledger.gates import decode
-from ledger.history import Settled
+from ledger.history import Settled, Turn
 from ledger.providers.conversation import conversation, note_message, turn_messages
 from ledger.providers.formats import get_format
 from ledger.providers.names import original_name
@@ -206,18 +206,26 @@ class Loop:
         """Return the number of the turn that this reply is, taken in if it is new."""
         if not self.recovered:
             yield from self.recover()
-        history = self.core.history
-        last = history.turns[-1].number if history.turns else 0
-        known = None
-        if given is not None or last > self.delivered or reply.response_id in history.responses:
-            shapes = [_shape(self.core, call) for call in reply.calls]
-            known = find_turn(
-                history, shapes, text=reply.text, response_id=reply.response_id, given=given, delivered=self.delivered
-            )
-        number = known.number if known is not None else (yield from take(self.core, reply, terms))
+        number = None
+        while number is None:
+            known = self._known(reply, given)
+            with suppress(
+                WrongSequence
+            ):  # somebody else recorded something before this turn was: look again what it is
+                number = known.number if known is not None else (yield from take(self.core, reply, terms))
         self.delivered = max(self.delivered, number)
         self.offered = None
         return number
+
+    def _known(self, reply: Reply, given: int | None) -> Turn | None:
+        history = self.core.history
+        last = history.turns[-1].number if history.turns else 0
+        if given is None and last <= self.delivered and reply.response_id not in history.responses:
+            return None
+        shapes = [_shape(self.core, call) for call in reply.calls]
+        return find_turn(
+            history, shapes, text=reply.text, response_id=reply.response_id, given=given, delivered=self.delivered
+        )
 
     def call(self, call: ProposedCall, terms: Terms, turn: int | None, take: Taking = take_in) -> Steps[CallResult]:
         """Make one call of the host's own; an idempotency key used before gets the recorded call."""

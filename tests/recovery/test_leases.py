@@ -1,0 +1,197 @@
+"""Two processes and one session: who may work on it, and what a stale one may still say."""
+
+from __future__ import annotations
+
+import signal
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from ledger import Ledger
+from ledger.errors import SessionOwned
+from ledger.ids import Clock
+from ledger.store.port import Append, Appended, Store
+from tests.recovery.processes import Host
+from tests.recovery.scenes import SESSION, START, Scene
+from tests.session.agents import asked, recorded, types
+
+WAIT = ("act", {"number": 1, "then": "wait"})
+
+
+def test_a_live_owner_is_named(scene: Scene) -> None:
+    """A second process that wants to work on the session is told who has it, and until when."""
+    with Host(scene.folder, WAIT) as host:
+        assert host.heard() == "in 1"
+        with pytest.raises(SessionOwned) as owned:
+            scene.open(tool=False).session(SESSION).messages(start=START)
+        assert f":{host.pid}:" in owned.value.owner
+        assert owned.value.until > datetime.now(UTC).isoformat()
+        host.go_on()
+        assert host.heard() == "end succeeded"
+
+
+def test_reading_and_answering_need_no_lease(scene: Scene) -> None:
+    """Whoever looks, or writes a note, disturbs no one."""
+    with Host(scene.folder, WAIT) as host:
+        host.heard()
+        ledger = scene.open(tool=False)
+        ledger.note(scene.only(ledger).call_id, "still at it?", by="ada")
+        host.go_on()
+        assert host.heard() == "end succeeded"
+        assert types(ledger, SESSION)[-3:] == ["call.started", "call.noted", "call.succeeded"]
+
+
+class Telling:
+    """Lets the other process go on as soon as this one was refused."""
+
+    def __init__(self, store: Store, host: Host) -> None:
+        self._store = store
+        self._host = host
+        self.refused = 0
+
+    def append(self, request: Append) -> Appended:
+        try:
+            return self._store.append(request)
+        except SessionOwned:
+            self.refused += 1
+            if self.refused == 1:
+                self._host.go_on()
+            raise
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+def test_a_second_owner_may_wait_for_the_first(scene: Scene) -> None:
+    """`wait=` queues it until the first one's turn has ended."""
+    with Host(scene.folder, WAIT) as host:
+        host.heard()
+        ledger = scene.open(tool=False)
+        telling = ledger.wrap_store(lambda store: Telling(store, host))
+        session = ledger.session(SESSION, wait=60)
+        session.dispatch(asked(text="my turn"))
+        assert host.heard() == "end succeeded"
+        assert telling.refused >= 1
+        assert [event.body.token for event in claims(ledger)] == [1, 2]
+
+
+def claims(ledger: Ledger) -> list[Any]:
+    return [event for event in recorded(ledger, SESSION) if event.type == "session.claimed"]
+
+
+def test_a_dead_owner_is_followed_at_once(scene: Scene) -> None:
+    """Its process is gone, so nobody waits for its lease to expire; the token grows."""
+    with Host(scene.folder, WAIT) as host:
+        host.heard()
+        host.signal(signal.SIGKILL)
+        host.ended()
+    ledger = scene.open(tool=False)
+    head = ledger.reader.head(SESSION)
+    assert head is not None
+    assert head.expires_at > datetime.now(UTC).isoformat()
+    ledger.session(SESSION).messages()
+    call = scene.only(ledger)
+    assert (call.state, call.reason) == ("needs-review", "outcome-unknown")
+    assert [event.body.token for event in claims(ledger)] == [1, 2]
+
+
+def later(seconds: float) -> Clock:
+    """A clock ahead of the machine's."""
+    return Clock(now=lambda: datetime.now(UTC) + timedelta(seconds=seconds))
+
+
+def test_a_stalled_owner_that_wakes_up_is_refused(scene: Scene) -> None:
+    """Another one took over when its lease had expired; its outcome is evidence, not the call's end."""
+    with Host(scene.folder, WAIT) as host:
+        host.heard()
+        host.signal(signal.SIGSTOP)
+        scene.clock = later(120)
+        ledger = scene.open(tool=False)
+        ledger.session(SESSION).messages()
+        assert scene.only(ledger).reason == "outcome-unknown"
+        host.go_on()
+        host.signal(signal.SIGCONT)
+        assert host.heard() == "end LeaseLost"
+    call = scene.only(ledger)
+    assert call.state == "needs-review"
+    assert call.late is not None
+    assert (call.late.result, call.late.token, call.late.settles) == ({"done": 1}, 1, False)
+    assert types(ledger, SESSION)[-1] == "call.outcome_arrived_late"
+
+
+def test_a_stalled_owner_starts_nothing_more(scene: Scene) -> None:
+    """The rest of its turn belongs to the new owner."""
+    with Host(scene.folder, WAIT, ("act", {"number": 2})) as host:
+        host.heard()
+        host.signal(signal.SIGSTOP)
+        scene.clock = later(120)
+        ledger = scene.open(tool=False)
+        ledger.session(SESSION).messages()
+        host.go_on()
+        host.signal(signal.SIGCONT)
+        assert host.heard() == "end LeaseLost"
+    assert (scene.folder / "effects").read_text() == "1\n"
+    reasons = [row.row.reason for row in calls(ledger)]
+    assert reasons == ["outcome-unknown", "not-started"]
+
+
+def test_of_a_batch_all_ends_are_kept_when_the_session_is_lost(scene: Scene) -> None:
+    """The call that ended is told as late, and the one that is still at it tells its end by itself."""
+    wait = {"then": "wait"}
+    with Host(scene.folder, ("apart", {"number": 1, **wait}), ("apart", {"number": 2, **wait})) as host:
+        assert {host.heard(), host.heard()} == {"in 1", "in 2"}
+        host.signal(signal.SIGSTOP)
+        scene.clock = later(120)
+        ledger = scene.open(tool=False)
+        ledger.session(SESSION).messages()
+        host.go_on()
+        host.signal(signal.SIGCONT)
+        assert host.heard() == "end LeaseLost"
+        late = [event for event in recorded(ledger, SESSION) if event.type == "call.outcome_arrived_late"]
+        assert len(late) == 1
+    assert [row.row.state for row in calls(ledger)] == ["needs-review"] * 2
+
+
+def calls(ledger: Ledger) -> Any:
+    from ledger.store.port import CallFilter
+
+    return ledger.reader.calls(CallFilter(session_id=SESSION), limit=10)
+
+
+def test_two_handles_of_one_session_number_their_turns_one_after_the_other(scene: Scene) -> None:
+    """A turn that another process recorded meanwhile is not overwritten, and its place is not taken twice."""
+    first, second = scene.open(), scene.open()
+    one, two = first.session(SESSION), second.session(SESSION)
+    one.messages(start=START)
+    two.messages()
+    assert one.dispatch(asked(("act", {"number": 1}))).turn == 1
+    assert two.dispatch(asked(("act", {"number": 2}))).turn == 2
+    assert one.dispatch(asked(("act", {"number": 3}))).turn == 3
+    turns = [(event.turn, event.type) for event in recorded(first, SESSION) if event.type == "turn.recorded"]
+    assert [turn for turn, _ in turns] == [1, 2, 3]
+    assert [number for number, _, _ in scene.ran] == [1, 2, 3]
+
+
+def test_a_turn_that_another_process_has_recorded_already_is_the_same_turn(scene: Scene) -> None:
+    """Two processes got the same reply: it is dispatched once, the second one reads the record."""
+    first, second = scene.open(), scene.open()
+    one, two = first.session(SESSION), second.session(SESSION)
+    one.messages(start=START)
+    two.messages()
+    told = one.dispatch(asked(("act", {"number": 1})))
+    again = two.dispatch(asked(("act", {"number": 1})))
+    assert (again.turn, again.messages) == (1, told.messages)
+    assert len(scene.ran) == 1
+
+
+def test_a_turn_that_waited_for_another_owner_is_numbered_behind_its_turn(scene: Scene) -> None:
+    """While it waited the other one recorded a turn."""
+    ledger = scene.open(tool=False)
+    session = ledger.session(SESSION, wait=60)
+    session.messages(start=START)
+    with Host(scene.folder, WAIT) as host:
+        assert host.heard() == "in 1"
+        telling = ledger.wrap_store(lambda store: Telling(store, host))
+        assert session.dispatch(asked(text="my turn")).turn == 2
+        assert telling.refused >= 1
