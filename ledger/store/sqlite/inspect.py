@@ -37,7 +37,10 @@ _WIRE: Final = (
 
 _TYPES: Final = (int, str, bytes, bytes)
 
-_EVENTS: Final = f"SELECT {', '.join(sql.EVENT_COLUMNS)}, position FROM event ORDER BY session_id, sequence"  # noqa: S608
+_EVENTS: Final = (
+    f"SELECT {', '.join(sql.EVENT_COLUMNS)}, position FROM event"  # noqa: S608 - our own names
+    " ORDER BY session_id, sequence"
+)
 _LONE_HEADS: Final = (
     "SELECT session_id, sequence FROM session_head WHERE sequence > 0 AND NOT EXISTS"
     " (SELECT 1 FROM event WHERE event.session_id = session_head.session_id) ORDER BY session_id"

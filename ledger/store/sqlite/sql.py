@@ -65,7 +65,7 @@ NEW_CALL: Final = (
     f"INSERT INTO call (position, {_CALL_LIST}) VALUES (?{', ?' * len(CALL_COLUMNS)})"  # noqa: S608 - our own names
     f" ON CONFLICT (call_id) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in _REST)}"
 )
-MOVE_CALL: Final = f"UPDATE call SET {', '.join(f'{name} = ?' for name in _REST)} WHERE call_id = ?"  # noqa: S608
+MOVE_CALL: Final = f"UPDATE call SET {', '.join(f'{name} = ?' for name in _REST)} WHERE call_id = ?"  # noqa: S608 - our own names
 FIRST_OF_CALL: Final = "SELECT ifnull(min(position), 0) FROM event WHERE call_id = ?"
 KEY_HOLDER: Final = "SELECT call_id FROM call WHERE tenant = ? AND idempotency_key = ?"
 FREE_KEY: Final = "UPDATE call SET idempotency_key = NULL WHERE call_id = ?"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -131,12 +132,12 @@ def everything(store: Store, session_id: str) -> list[StoredEvent]:
     return found
 
 
-class StoreCase:
+class StoreCase(ABC):
     """What each part of the contract stands on."""
 
+    @abstractmethod
     def make_store(self, folder: Path, clock: Clock) -> Store:
         """Return an empty store; `folder` is empty and gone after the test."""
-        raise NotImplementedError
 
     def let_pass(self, store: Store, time: HandClock, seconds: float) -> None:  # noqa: ARG002 - others need it
         """Let the clock by which the store ends leases go on; overridden where that is not the one it was given."""

@@ -251,7 +251,7 @@ class CallContract(StoreCase):
             (FULL.call_id + "x", False),
         ],
     )
-    def test_a_part_of_an_id_finds_its_call(self, store: Store, part: str, hit: bool) -> None:  # noqa: FBT001
+    def test_a_part_of_an_id_finds_its_call(self, store: Store, part: str, hit: bool) -> None:  # noqa: FBT001 - a case, not an option
         """A head or tail of 4 or more characters finds a call; wildcards are plain characters."""
         put(store, FULL)
         assert found(store, call_id_part=part) == ([FULL.call_id] if hit else [])

@@ -42,4 +42,9 @@ def test_this_folder_is_local(tmp_path: Path) -> None:
 def test_systems_without_fork_need_no_care(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no process can fork there is nothing to register."""
     monkeypatch.delattr(os, "register_at_fork")
-    door.after_fork(lambda: None)
+    called: list[int] = []
+    door.after_fork(lambda: called.append(1))
+    pid = os.fork()
+    if pid == 0:
+        os._exit(len(called))
+    assert os.waitpid(pid, 0)[1] == 0

@@ -73,7 +73,7 @@ def test_a_drive_that_lies_is_told_to_flush(path: Path, monkeypatch: pytest.Monk
 def test_a_disk_without_a_log_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where SQLite cannot keep a write-ahead log (no shared memory) nothing is written in another mode."""
     real = sqlite3.connect
-    monkeypatch.setattr(sqlite3, "connect", lambda uri, **options: real(f"{uri}&vfs=unix-none", **options))
+    monkeypatch.setattr(sqlite3, "connect", lambda url, **options: real(f"{url}&vfs=unix-none", **options))
     with pytest.raises(StoreUnavailable, match="write-ahead log"):
         open_store(str(path), create=True)
 
@@ -142,7 +142,7 @@ def test_a_replacement_during_a_commit_is_not_acknowledged(path: Path, monkeypat
 
     class Replacing(sqlite3.Connection):
         def execute(self, statement: str, *values: object) -> sqlite3.Cursor:
-            done = super().execute(statement, *values)  # type: ignore[arg-type]
+            done = super().execute(statement, *values)  # type: ignore[arg-type]  # passed on as it comes
             if statement == "COMMIT":
                 remove_database(Files(path))
             return done

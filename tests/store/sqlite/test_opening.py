@@ -11,7 +11,7 @@ import pytest
 
 from ledger.errors import NoDatabase, SchemaOutdated, StoreUnavailable
 from ledger.store.maintenance import upgrade
-from ledger.store.schema import EPOCH, HEAD
+from ledger.store.schema import EPOCH, HEAD, Migrate
 from ledger.store.urls import open_store
 from ledger.testing.contract.building import add
 
@@ -107,10 +107,12 @@ def test_older_tables_are_brought_up_to_date_or_refused(path: Path) -> None:
 
 def test_tables_are_made_whatever_migrate_says(path: Path) -> None:
     """A new file has nothing to migrate: "check" and "off" make the tables too."""
-    open_store(str(path), create=True, migrate="check").close()
-    other = path.with_name("other.db")
-    open_store(str(other), create=True, migrate="off").close()
-    change(path, f"UPDATE alembic_version SET version_num = '{HEAD}'")
+    modes: tuple[Migrate, ...] = ("auto", "check", "off")
+    for migrate in modes:
+        made = path.with_name(f"{migrate}.db")
+        open_store(str(made), create=True, migrate=migrate).close()
+        with closing(sqlite3.connect(made)) as connection:
+            assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == (HEAD,)
 
 
 def test_a_folder_is_no_ledger(tmp_path: Path) -> None:

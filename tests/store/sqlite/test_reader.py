@@ -160,7 +160,7 @@ def test_a_broken_file_is_not_read_as_immutable(path: Path) -> None:
 def plan(store: Store, statement: str, values: object) -> str:
     assert isinstance(store, SqliteStore)
     with store._pool.connection() as connection:
-        rows = connection.execute(f"EXPLAIN QUERY PLAN {statement}", values).fetchall()  # type: ignore[arg-type]
+        rows = connection.execute(f"EXPLAIN QUERY PLAN {statement}", values).fetchall()  # type: ignore[arg-type]  # passed on as it comes
     return " / ".join(row[3] for row in rows)
 
 

@@ -42,13 +42,13 @@ def columns(table: type[tables.Table]) -> tuple[str, ...]:
 def test_a_statement_fits_the_declared_tables(connection: sqlite3.Connection, name: str) -> None:
     """SQLite compiles each statement over tables made from the declarations."""
     statement = STATEMENTS[name]
-    connection.execute(f"EXPLAIN {statement}", [None] * statement.count("?")).fetchall()
+    assert connection.execute(f"EXPLAIN {statement}", [None] * statement.count("?")).fetchall()
 
 
 @pytest.mark.parametrize("statement", [sql.insert_events(3), sql.select_events_by_id(3)])
 def test_a_made_statement_fits_too(connection: sqlite3.Connection, statement: str) -> None:
     """So do those that are made for a number of rows."""
-    connection.execute(f"EXPLAIN {statement}", [None] * statement.count("?")).fetchall()
+    assert connection.execute(f"EXPLAIN {statement}", [None] * statement.count("?")).fetchall()
 
 
 def test_every_column_of_an_event_is_written() -> None:

@@ -170,7 +170,7 @@ def test_a_rebuild_that_fails_changes_nothing(store: Store) -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        store.rebuild(broken(), write=True)  # type: ignore[arg-type]
+        store.rebuild(broken(), write=True)  # type: ignore[arg-type]  # passed on as it comes
     assert (store.call("c1"),) == story.rows("c1")
     assert isinstance(store, SqliteStore)
     wrong = story.rows("c1")[0]._replace(turn=2**70)
