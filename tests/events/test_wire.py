@@ -296,10 +296,17 @@ def test_an_unreadable_event_is_shown_raw_with_the_reason() -> None:
     assert shown["unreadable"] == "a newer release wrote this event"
 
 
-def test_a_row_that_is_no_record_is_shown_as_text() -> None:
+@pytest.mark.parametrize("text", ["\0\0\0", '{"body":'])
+def test_a_row_that_is_no_record_is_shown_as_text(text: str) -> None:
     """An export of bytes that are no record shows them as text in the place of the body."""
-    shown = event_to_wire(read_event(b"\0\0\0", Columns()))
-    assert (shown["sequence"], shown["format"], shown["body"]) == (7, 0, "\0\0\0")
+    shown = event_to_wire(read_event(text.encode(), Columns()))
+    assert (shown["sequence"], shown["format"], shown["body"]) == (7, 0, text)
+
+
+def test_a_record_without_a_body_is_shown_whole() -> None:
+    """An export of JSON that has no body shows all of it in the body's place."""
+    record = changed(body=None)
+    assert event_to_wire(read_event(record, Columns()))["body"] == loads(record)
 
 
 @given(st.sampled_from(CLASSES).map(full).map(lambda body: event(body, call_id="c1")))

@@ -185,7 +185,9 @@ def test_a_verdict_after_the_last_word_does_not_take_it_back(scene: Scene) -> No
 def test_a_cut_result_is_known(scene: Scene) -> None:
     """Whether some result was too large to be shown whole is known of the session."""
     scene.turn(calls=1)
-    scene.call("a", *STARTED, ["succeeded", {"truncatedForModel": True}])
+    scene.call("a", *STARTED)
+    assert not scene.history.truncated
+    scene.call("a", ["succeeded", {"truncatedForModel": True}])
     assert scene.history.truncated
     scene.turn(calls=1)
     scene.call("b", "proposed")
