@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
 
 from ledger.calls import WAITING, Call
@@ -180,27 +180,8 @@ class Loop:
 
     def _named(self, reply: Reply) -> Reply:
         names = self.core.wiring.registry.names
-        calls = tuple(
-            ProposedCall(
-                name=original_name(call.name, names),
-                raw=call.raw,
-                arguments=call.arguments,
-                provider_call_id=call.provider_call_id,
-            )
-            for call in reply.calls
-        )
-        return Reply(
-            kind=reply.kind,
-            provider=reply.provider,
-            calls=calls,
-            text=reply.text,
-            response_id=reply.response_id,
-            stop_reason=reply.stop_reason,
-            items=reply.items,
-            usage=reply.usage,
-            tool_choice=reply.tool_choice,
-            model=reply.model or self.core.opening.model,
-        )
+        calls = tuple(replace(call, name=original_name(call.name, names)) for call in reply.calls)
+        return replace(reply, calls=calls, model=reply.model or self.core.opening.model)
 
     def turn(self, reply: Reply, terms: Terms, given: int | None, take: Taking = take_in) -> Steps[int]:
         """Return the number of the turn that this reply is, taken in if it is new."""
