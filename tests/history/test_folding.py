@@ -120,6 +120,27 @@ def test_a_providers_id_belongs_to_its_first_call(scene: Scene) -> None:
     assert scene.history.provider_ids == {"p1": "a"}
 
 
+def test_what_the_provider_executed_stands_beside_the_slots(scene: Scene) -> None:
+    """A call that the provider executed belongs to its turn but takes no slot, and is nobody's last call."""
+    hosted = ["proposed", {"executor": "provider", "providerCallId": "p1"}]
+    scene.turn(calls=2)
+    scene.call("p", hosted, index=0)
+    scene.call("a", "proposed", index=1)
+    scene.call("q", hosted, turn=9)
+    turn = scene.history.turns[0]
+    assert (turn.hosted, turn.slots, turn.call_ids) == (["p"], [[], ["a"]], ("a",))
+    assert (scene.history.last_of, scene.history.provider_ids) == ({"send_email": "a"}, {})
+    assert [call.call_id for call in scene.history.open_calls()] == ["p", "a", "q"]
+
+
+def test_a_place_that_the_provider_has_taken_is_not_free(scene: Scene) -> None:
+    """The place of a call that the provider executed is unique as any other."""
+    scene.turn(calls=1)
+    scene.call("p", ["proposed", {"executor": "provider"}], index=0)
+    with pytest.raises(IllegalTransition, match="another call is at turn 1, index 0, revision 0"):
+        scene.history.apply(said("proposed", {}, {"call_id": "b"}), 4)
+
+
 def test_a_superseding_call_answers_for_its_slot(scene: Scene) -> None:
     """The last revision at a place answers for it; the first stays known."""
     scene.turn(calls=1)

@@ -126,3 +126,14 @@ def test_without_a_turn_nothing_was_told() -> None:
     scene = Scene()
     scene.call("a", "proposed", turn=1)
     assert not scene.history.was_told(scene.history.calls["a"])
+
+
+def test_what_the_provider_executed_is_no_note() -> None:
+    """The provider tells its model itself what became of a call that it executed."""
+    scene = Scene()
+    scene.turn(calls=1)
+    scene.call("p", ["proposed", {"executor": "provider"}])
+    scene.turn()
+    scene.call("p", "succeeded", turn=1)
+    assert scene.history.calls["p"].state == "succeeded"
+    assert scene.history.settled == []
