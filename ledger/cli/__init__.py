@@ -39,7 +39,7 @@ from ledger.cli.frame import Root
 from ledger.cli.shell import Shell
 
 NOUNS: Final[dict[str, str]] = {
-    "demo": "Kill a scripted agent in the middle of a write, and see what happens next.",
+    "demo": "See an agent killed in the middle of a write, and what follows.",
     "init": "Make a new project with a catalog, a program and a database.",
     "resume": "Decide what becomes of the calls that a crash left open.",
     "review": "Calls that wait for a person, and a person's word on them.",

@@ -38,8 +38,12 @@ CALLS: Final = (
     Column(key="state", keep="all", tone=tone_of),
     Column(key="code", keep="all"),
 )
-EVENTS: Final = (Column(key="sequence", title="SEQ", keep="all"), at("recordedAt", "TIME (UTC)"), Column(key="type"),
-                 Column(key="summary", title="WHAT"))  # fmt: skip
+EVENTS: Final = (
+    Column(key="sequence", title="SEQ", keep="all"),
+    at("recordedAt", "TIME (UTC)"),
+    Column(key="type"),
+    Column(key="summary", title="WHAT"),
+)
 
 
 def play(shell: Shell, root: click.Group, folder: Path | None) -> None:

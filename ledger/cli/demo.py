@@ -20,7 +20,7 @@ from ledger.cli.shell import Shell
 @click.pass_context
 def command(context: click.Context, folder: Path | None) -> None:
     """
-    Kill a scripted agent in the middle of a write, and see what happens next.
+    See an agent killed in the middle of a write, and what follows.
 
     The model is a script; the tools, the files, the process, the signal and the ledger are real. It needs no network
     and leaves one folder, in which the commands that it shows can be tried. Exits with 1 if anything came out

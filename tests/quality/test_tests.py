@@ -58,7 +58,7 @@ def test_no_test_is_switched_off_or_sleeps() -> None:
 
 def test_test_files_mirror_the_package() -> None:
     """A folder of tests is named like a part of the package, or like one of the few subjects that cut across it."""
-    across = {"quality", "suite", "docs", "crash", "soak", "helpers", "typing", "faults", "cases"}
+    across = {"quality", "suite", "docs", "examples", "crash", "soak", "helpers", "typing", "faults", "cases"}
     parts = {path.parts[1].removesuffix(".py") for path in python_files("ledger") if len(path.parts) > 1}
     folders = {path.parts[1] for path in python_files("tests") if len(path.parts) > 2}
     assert folders - parts - across == set()
