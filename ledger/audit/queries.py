@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar, get_args
 from ledger.audit.filters import call_filter, event_filter
 from ledger.audit.rows import Row, call_to_wire, stored_to_wire
 from ledger.audit.story import call_of
+from ledger.audit.torun import to_run
 from ledger.calls import WAITING, Kind, kind_of
 from ledger.errors import UsageError
 from ledger.events import Event, read_event
@@ -124,7 +125,7 @@ def _question(reader: Reader, placed: PlacedCall, ages: _Ages) -> Row:
         "reason": row.reason if row.state == "needs-review" else None,
         "duplicateOf": row.duplicate_of,
         "attempt": row.attempt,
-        "arguments": call.to_run,
+        "arguments": to_run(reader, call),
         "argumentsDigest": row.arguments_digest,
         "who": list(asked.who) if asked and asked.who is not None else None,
         "message": asked.message if asked else None,

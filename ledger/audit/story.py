@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from ledger.audit.rows import Row, plain_wire
+from ledger.audit.torun import to_run
 from ledger.calls import Call, CallRow, evolve
 from ledger.errors import IllegalTransition, UnknownCall
 from ledger.events import CallNoted, Event, Unreadable, read_event
@@ -60,6 +61,7 @@ def call_story(reader: Reader, call: Call) -> Row:
     return {
         **_identity(call),
         **_execution(call),
+        "executed": to_run(reader, call),
         **_outcome(call),
         "approval": _approval(call),
         "reason": call.reason,
@@ -135,7 +137,6 @@ def _identity(call: Call) -> Row:
 
 def _execution(call: Call) -> Row:
     return {
-        "executed": call.to_run,
         "argumentsDigest": call.arguments_digest,
         "attempt": call.attempt,
         "idempotencyKey": call.idempotency_key or call.host_key,

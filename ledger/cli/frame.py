@@ -103,9 +103,8 @@ class Root(_Group):
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the nouns and their help without importing any."""
-        if self.nouns:
-            with formatter.section("Commands"):
-                formatter.write_dl(list(self.nouns.items()))
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self.nouns.items()))
 
     def format_epilog(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the epilog as it is, on its own lines."""

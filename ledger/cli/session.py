@@ -43,7 +43,7 @@ def list_(shell: Shell, limit: int | None, after: str, format: Format | None) ->
     from ledger.cli.sessions import session_rows
 
     with reading(shell) as reader:
-        page = Page(session_rows(reader, after=after, limit=limit and limit + 1), limit, key="sessionId")
+        page = Page(session_rows(reader, after=after), limit, key="sessionId")
         shell.out.rows(page, COLUMNS, format=format, next=page.cursor, empty="No session is recorded.")
 
 

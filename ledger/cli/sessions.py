@@ -26,17 +26,11 @@ from ledger.store.port import Head, Reader, SessionRow
 _PAGE: Final = 200
 
 
-def session_rows(reader: Reader, *, after: str, limit: int | None) -> Iterator[Row]:
+def session_rows(reader: Reader, *, after: str) -> Iterator[Row]:
     """Yield the sessions by id."""
-    left = limit
-    while left is None or left > 0:
-        size = _PAGE if left is None else min(_PAGE, left)
-        page = reader.sessions(after=after, limit=size)
+    while page := reader.sessions(after=after, limit=_PAGE):
         yield from map(_row, page)
-        if len(page) < size:
-            return
         after = page[-1].session_id
-        left = None if left is None else left - size
 
 
 def _row(row: SessionRow) -> Row:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.audit.odd import newer
 from tests.audit.world import opened
 from tests.cli.running import call_ids, data, failure, ledger
 
@@ -148,3 +149,13 @@ def test_without_a_ledger_nothing_is_made(empty: Path, noun: str) -> None:
 def test_ledgers_nearby_are_named(world: Path) -> None:
     """Who mistypes the database is told which ones lie there."""
     assert "--db sqlite:///ledger.db" in ledger("audit", "calls", "--db", "sqlite:///legder.db").stderr
+
+
+def test_an_event_that_cannot_be_read_is_shown_raw(world: Path) -> None:
+    """What a newer release wrote is shown as it is, and why it is not understood."""
+    with opened(world) as host:
+        newer(host, host.find(call_ids()["done 1.0"]))
+    row = data("audit", "events", "--session", "done")[-1]
+    assert (row["type"], row["body"]["text"]) == ("call.teleported", "from the future")
+    assert row["unreadable"] == "a newer release wrote this event"
+    assert "a newer release wrote this event" in ledger("audit", "events", "--type", "call.teleported").stdout

@@ -2,11 +2,14 @@
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from ledger.cli.draining import SIGNALS, draining
+from ledger.cli.resuming import _until
+from ledger.session.worker import Report
 from tests.audit.world import opened
 
 
@@ -35,3 +38,20 @@ def test_the_second_signal_leaves_at_once(tmp_path: Path, monkeypatch: pytest.Mo
         assert left == []
         drain.asked(signal.SIGTERM, None)
     assert left == [143]
+
+
+def test_behind_a_signal_no_other_session_is_begun(tmp_path: Path) -> None:
+    """A sweep ends with the session that it was working on."""
+    begun = []
+
+    def reports() -> Iterator[Report]:
+        for name in ("a", "b"):
+            begun.append(name)
+            yield Report(name)
+
+    with opened(tmp_path) as ledger, draining(ledger) as drain:
+        for report in _until(drain, reports()):
+            assert report.session_id == "a"
+            os.kill(os.getpid(), signal.SIGTERM)
+            assert drain.wait(60)
+    assert begun == ["a"]

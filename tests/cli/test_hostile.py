@@ -34,10 +34,9 @@ def ids(world: Path) -> dict[str, str]:
         published = ToolVersionPublished(
             schema={"title": HOSTILE}, contract={"effect": HOSTILE}, description=HOSTILE, description_digest=HOSTILE
         )
-        for number, body in enumerate((published, ToolStageChanged(stage="compat", hint=HOSTILE))):
-            event = of_call(
-                doubt.changed(session_id="_catalog", call_id=None, tool=HOSTILE), body, event_id=f"h{number}"
-            )
+        place = doubt.changed(session_id="_catalog", call_id=None, tool=HOSTILE)
+        retired = ToolStageChanged(stage="compat", hint=HOSTILE)
+        for event in (of_call(place, published, event_id="h1"), of_call(place, retired, event_id="h2")):
             host._wiring.store.append(Append(session_id="_catalog", drafts=(encode(event),)))
     return found
 

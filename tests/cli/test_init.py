@@ -28,10 +28,11 @@ def test_help_imports_nothing_heavy() -> None:
     assert loaded.isdisjoint(HEAVY)
 
 
-@pytest.mark.parametrize("door", [["-m", "ledger"], ["cli.py"]])
-def test_every_door_opens_the_same(door: list[str]) -> None:
+def test_every_door_opens_the_same() -> None:
     """`python -m ledger` and `python cli.py` are the same command line."""
-    assert python(*door, "--help").stdout == ask("--help", command=main).stdout
+    shown = python("-m", "ledger", "--help").stdout
+    assert python("cli.py", "--help").stdout == shown
+    assert shown.startswith("Usage: ledger [OPTIONS] COMMAND [ARGS]...\n")
 
 
 def test_without_a_command_the_help_is_shown() -> None:

@@ -250,3 +250,48 @@ def test_a_jsonl_row_is_whole_when_it_appears(monkeypatch: pytest.MonkeyPatch) -
 
     Output().rows(rows(), COLUMNS, format="jsonl")
     assert place.getvalue() == b'{"n": 1}\n{"n": 2}\n'
+
+
+@pytest.mark.parametrize(
+    ("json", "pieces", "pipe", "screen"),
+    [
+        (False, ['{"a": ', "[1]}"], '{"a": [1]}\n', '{\n  "a": [\n    1\n  ]\n}\n'),
+        (True, ["[", "]"], '{"data": []}\n', '{\n  "data": []\n}\n'),
+    ],
+)
+def test_a_document_comes_in_pieces(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    json: bool,
+    pieces: list[str],
+    pipe: str,
+    screen: str,
+) -> None:
+    """In a pipe the pieces flow in one line, in the envelope where it is asked for; a terminal gets it indented."""
+    Output(json=json).document(iter(pieces))
+    assert capsys.readouterr().out == pipe
+    screens = terminal(monkeypatch)
+    Output(json=json).document(iter(pieces))
+    assert screens[0].shown == screen
+
+
+def test_a_cursor_may_be_known_only_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the next page begins is asked behind the last row, in every form."""
+    seen: list[int] = []
+
+    def rows() -> Iterator[Row]:
+        for n in range(2):
+            seen.append(n)
+            yield {"text": "x", "n": n}
+
+    Output(json=True).rows(rows(), COLUMNS, next=lambda: f"c{len(seen)}")
+    assert capsys.readouterr().out.endswith('"next": "c2"}\n')
+    Output().rows(rows(), COLUMNS, next=lambda: f"c{len(seen)}")
+    assert capsys.readouterr().err == "There are more: go on with --after c4\n"
+
+
+def test_one_of_many_things_is_told_as_it_happens(capsys: pytest.CaptureFixture[str]) -> None:
+    """A program gets a line of JSON for each, a person the lines."""
+    Output(json=True).progressed({"n": 1}, ["one"])
+    Output().progressed({"n": 2}, ["two"])
+    assert capsys.readouterr().out == '{"n": 1}\ntwo\n'

@@ -9,7 +9,7 @@ import pytest
 
 from ledger.errors import VerdictRefused
 from ledger.session.reviewing import os_user
-from tests.audit.odd import append
+from tests.audit.odd import append, held
 from tests.audit.world import opened, reply
 from tests.cli.running import call_ids, data, failure, ledger
 
@@ -174,6 +174,54 @@ def test_an_approval_lets_it_run(ids: dict[str, str]) -> None:
         "note": "fine",
         "osUser": os_user(),
     }
+
+
+@pytest.mark.parametrize(
+    ("owner", "seconds", "words", "wire"),
+    [
+        (
+            "elsewhere:boot:ns:17:2:x",
+            -1,
+            "cannot be seen from here: it starts in its loop, or at a resume",
+            (None, False),
+        ),
+        ("elsewhere:boot:ns:17:2:x", 600, "(pid 17 on elsewhere) works on it now", (None, True)),
+        ("gone", 600, "Nobody runs this session now. It starts at the next resume: ledger resume mix", (False, False)),
+    ],
+)
+def test_who_starts_it_depends_on_the_owner(
+    ids: dict[str, str], world: Path, owner: str, seconds: int, words: str, wire: tuple[bool | None, bool]
+) -> None:
+    """Where the owner cannot be seen, holds the lease, or is dead, the answer says who will start the call."""
+    with opened(world) as host:
+        here = str(host._wiring.owner).split(":")
+        dead = ":".join([*here[:3], "999999999", "1", "x"])
+        held(host, "mix", dead if owner == "gone" else owner, seconds=seconds)
+    answer = data("review", "approve", ids[BOSS], "--by", "ada")
+    assert words in answer["next"]
+    assert (answer["owner"]["alive"], answer["owner"]["working"]) == wire
+
+
+def test_what_ran_is_shown_where_it_is_not_what_was_asked(world: Path) -> None:
+    """With defaults filled in by the ledger, the page has both: the intent, and the arguments that ran."""
+    with opened(world) as host:
+
+        @host.tool("count", effect="external", apply_defaults=True)
+        def count(of: str, upto: int = 10) -> int:
+            """Count."""
+            raise TimeoutError
+
+        @host.tool("ask", effect="external", apply_defaults=True)
+        def ask(to: str = "boss@x", words: int = 3) -> int:
+            """Ask."""
+            return words
+
+        with host.session("filled") as session:
+            session.dispatch(reply(("count", {"of": "x"}), ("ask", {"to": "boss@x"})))
+    found = call_ids(session="filled")
+    ran = ledger("review", "show", found["filled 1.0"]).stdout
+    assert "Asked with\n  of  x\n\nArguments that ran\n  of    x\n  upto  10\n" in ran
+    assert "Arguments that would run\n" in ledger("review", "show", found["filled 1.1"]).stdout
 
 
 def test_only_who_is_asked_may_approve(ids: dict[str, str]) -> None:

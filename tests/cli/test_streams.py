@@ -86,3 +86,18 @@ def test_the_environment_forbids_colours(env: dict[str, str], monkeypatch: pytes
     for name, value in env.items():
         monkeypatch.setenv(name, value)
     assert not streams.wants_color(screen, forbidden=False)
+
+
+def test_a_signal_handler_writes_past_the_buffer(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """What is shouted goes to the descriptor itself; where that is closed nobody hears it, and nothing fails."""
+    streams.shout("stop\n")
+    assert capfd.readouterr().err == "stop\n"
+
+    def closed(descriptor: int, data: bytes) -> int:
+        raise OSError(9, "Bad file descriptor")
+
+    monkeypatch.setattr("os.write", closed)
+    streams.shout("stop\n")
+    assert capfd.readouterr().err == ""

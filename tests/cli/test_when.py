@@ -1,4 +1,4 @@
-"""Times as people type them."""
+"""Times as people type and read them."""
 
 import time
 from datetime import UTC, datetime, timedelta, timezone
@@ -7,7 +7,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from ledger.cli.when import age, age_option, moment, moment_option
+from ledger.cli.when import age, age_option, instant, moment, moment_option, short_instant, span
 
 NOW = datetime(2026, 5, 10, 12, 0, tzinfo=timezone(timedelta(hours=2)))
 
@@ -91,3 +91,30 @@ def test_options_refuse_other_text(arguments: list[str]) -> None:
     result = CliRunner().invoke(look, arguments)
     assert result.exit_code == 2
     assert "'soon' is not a" in result.output
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "0s"),
+        (59.9, "59s"),
+        (60, "1m"),
+        (61, "1m 1s"),
+        (3600, "1h"),
+        (3601, "1h"),
+        (3660, "1h 1m"),
+        (86_400, "1d"),
+        (90_061, "1d 1h"),
+        (200 * 86_400, "200d"),
+    ],
+)
+def test_spans_have_their_two_largest_units(seconds: float, words: str) -> None:
+    """A length of time is told as shortly as a person would."""
+    assert span(seconds) == words
+
+
+def test_recorded_times_in_tables() -> None:
+    """To the second, in UTC; a session's table leaves out the year."""
+    assert instant("2026-05-01T12:34:56.789012Z") == "2026-05-01 12:34:56"
+    assert short_instant("2026-05-01T12:34:56.789012Z") == "05-01 12:34:56"
+    assert instant(None) == short_instant(None) == instant("") == "-"
