@@ -232,6 +232,7 @@ def _question(scene: Scene) -> None:
 def _verdict(scene: Scene) -> None:
     tell = scene.teller
     tell.act("verdict", "A person looks, and says what is so")
+    tell.say("The tool's author wrote down how to find out: look whether the file holds the new text. It does:")
     line = scene.look_at_the_file()
     about = ("--note", NOTE, "--evidence", str(scene.file), "--by", REVIEWER)
     tell.ledger("review", "resolve", scene.name, "--happened", *about)
