@@ -53,7 +53,8 @@ class _Blocking:
             case Await(seconds):
                 return self._wait(seconds)
             case LetGo(call_id, late, _):
-                return self._flights[call_id].let_go(late)
+                flight = self._flights.get(call_id)
+                return None if flight is None else flight.let_go(late)
             case _:
                 assert_never(request)
 
@@ -66,12 +67,13 @@ class _Blocking:
 
     def _wait(self, seconds: float | None) -> list[Ended]:
         found: list[Ended] = []
-        try:
+        with contextlib.suppress(queue.Empty):
             found.append(self._landed.get(timeout=seconds))
             while True:
                 found.append(self._landed.get_nowait())
-        except queue.Empty:
-            return found
+        for ended in found:
+            self._flights.pop(ended.call_id, None)
+        return found
 
 
 def start_thread(flight: Flight) -> None:
@@ -156,8 +158,10 @@ class _Awaiting:
         else:
             start_thread(flight)
 
-    def _let_go(self, request: LetGo) -> bool:
-        flight = self._flights[request.call_id]
+    def _let_go(self, request: LetGo) -> bool | None:
+        flight = self._flights.get(request.call_id)
+        if flight is None:
+            return None
         under_way = flight.let_go(request.late)
         if request.interrupt and flight.task is not None:
             flight.task.cancel()
@@ -169,10 +173,13 @@ class _Awaiting:
             return found
         with contextlib.suppress(TimeoutError):
             found.append(await asyncio.wait_for(self._landed.get(), seconds))
+            self._flights.pop(found[0].call_id, None)
         return [*found, *self._taken()]
 
     def _taken(self) -> list[Ended]:
         found: list[Ended] = []
         while not self._landed.empty():
             found.append(self._landed.get_nowait())
+        for ended in found:
+            self._flights.pop(ended.call_id, None)
         return found

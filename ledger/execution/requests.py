@@ -55,7 +55,7 @@ class Await:
 @dataclass(frozen=True, slots=True)
 class LetGo:
     """
-    Stop waiting for a run; answered with whether it was still under way.
+    Stop waiting for a run; answered with whether it was still under way, and with None where it never began.
 
     `late` is called with its `Ended` on the run's own thread when it comes to an end after all. `interrupt` cancels an
     async tool's task; a thread cannot be stopped, it is only told (`context.cancelled`).
@@ -103,7 +103,7 @@ def ended_runs(seconds: float | None) -> Steps[list[Ended]]:
     return found
 
 
-def let_go(call_id: str, late: Callable[[Ended], None], *, interrupt: bool) -> Steps[bool]:
+def let_go(call_id: str, late: Callable[[Ended], None], *, interrupt: bool) -> Steps[bool | None]:
     """Stop waiting for a run as a step of the engine."""
-    under_way: bool = yield LetGo(call_id, late, interrupt)
+    under_way: bool | None = yield LetGo(call_id, late, interrupt)
     return under_way

@@ -222,7 +222,7 @@ class Runner:
 
     def _overdue(self, flight: Flying) -> Steps[None]:
         work, call = flight.work, self.core.history.calls[flight.work.call_id]
-        if not (yield from self._let_go(flight)):
+        if (yield from self._let_go(flight)) is False:
             return  # it ended this very moment: the next round has it
         self.adrift.append(Member(0, call.side_effecting, work.keys))
         if not call.side_effecting:
@@ -240,7 +240,10 @@ class Runner:
         """Stop waiting: what started may still have its effect, and its late outcome is kept."""
         for flight in list(self.flying.values()):
             work, call = flight.work, self.core.history.calls[flight.work.call_id]
-            if not (yield from self._let_go(flight)):
+            under_way = yield from self._let_go(flight)
+            if under_way is None:
+                continue  # it is among those that have not started
+            if not under_way:
                 for ended in (yield from ended_runs(0)):
                     yield from self._judge(self.flying.pop(ended.call_id), ended)
             elif call.side_effecting:
@@ -253,22 +256,25 @@ class Runner:
             self.pending.append(Item(given_up(call, "The call was cancelled."), call))
         self.waiting.clear()
 
-    def _let_go(self, flight: Flying) -> Steps[bool]:
-        """Wait no longer; return whether the tool was still at it: its end will be told as late."""
+    def _let_go(self, flight: Flying) -> Steps[bool | None]:
+        """Wait no longer; return whether the tool was still at it (its end is told as late); None: it never began."""
         work = flight.work
         late = LateOutcome(self.core, work, self.core.history.calls[work.call_id], self.rules(work))
         under_way = yield from let_go(work.call_id, late, interrupt=work.cancellable)
-        if under_way:
+        if under_way is None:
+            self.unlaunched.add(work.call_id)
+        if under_way is not False:
             del self.flying[work.call_id]
         return under_way
 
     def _taken_over(self) -> Steps[None]:
         """Another owner has the session now: what is known, or comes to be known, is evidence for its reviewer."""
         yield from self.core.refresh()
-        for flight in list(self.flying.values()):
-            yield from self._let_go(flight)
-        for ended in (yield from ended_runs(0)) if self.flying else ():
-            yield from self._judge(self.flying.pop(ended.call_id), ended)
+        while self.flying:
+            for flight in list(self.flying.values()):
+                yield from self._let_go(flight)
+            for ended in (yield from ended_runs(0)) if self.flying else ():
+                yield from self._judge(self.flying.pop(ended.call_id), ended)
         ends, self.pending = self.pending, []
         for item in ends:
             match item.body:

@@ -26,33 +26,35 @@ def say(*words: object) -> None:
     os.write(1, (" ".join(map(str, words)) + "\n").encode())
 
 
+def register(ledger: Ledger, folder: Path, names: set[str]) -> None:
+    """Register the tools of these names: writes one after another, writes beside each other, reads."""
+
+    def act(number: int, then: str = "") -> Any:
+        """Act."""
+        with (folder / "effects").open("a") as effects:
+            effects.write(f"{number}\n")
+        say("in", number)
+        if then == "wait":
+            os.read(0, 1)
+        if then == "exit":
+            os._exit(3)
+        return {"done": number}
+
+    contracts: dict[str, dict[str, Any]] = {
+        "act": {"effect": "write"},
+        "apart": {"effect": "write", "resource_keys": lambda arguments: [str(arguments["number"])]},
+        "look": {"effect": "read"},
+    }
+    for name in names:
+        ledger.tool(name, **contracts[name])(act)
+
+
 def main(folder: Path, calls: list[Any]) -> None:
     """Work on the turn."""
     with Ledger.open(f"sqlite:///{folder}/ledger.db") as ledger:
         signal.signal(signal.SIGTERM, lambda *_: ledger.stop())
 
-        @ledger.tool("act", effect="write")
-        def act(number: int, then: str = "") -> Any:
-            """Act."""
-            with (folder / "effects").open("a") as effects:
-                effects.write(f"{number}\n")
-            say("in", number)
-            if then == "wait":
-                os.read(0, 1)
-            if then == "exit":
-                os._exit(3)
-            return {"done": number}
-
-        @ledger.tool("apart", effect="write", resource_keys=lambda arguments: [str(arguments["number"])])
-        def apart(number: int, then: str = "") -> Any:
-            """Act on something of its own, beside others."""
-            return act(number, then)
-
-        @ledger.tool("look", effect="read")
-        def look(number: int, then: str = "") -> Any:
-            """Look."""
-            return act(number, then)
-
+        register(ledger, folder, {name for name, _ in calls})
         session = ledger.session(SESSION)
         try:
             results = session.dispatch(asked(*((name, arguments) for name, arguments in calls)))
