@@ -117,7 +117,7 @@ _READER: Final = json.JSONDecoder(parse_constant=_refuse)
 def _writer(make: Callable[..., Callable[[Json, int], Iterable[str]]] | None) -> Callable[[Json, int], Iterable[str]]:
     """Return the encoder; made once where the C one can be (a quarter faster), by the public way elsewhere."""
     if make:
-        return make(None, None, json.encoder.encode_basestring, None, ":", ",", True, False, False)  # noqa: FBT003
+        return make(None, None, json.encoder.encode_basestring, None, ":", ",", True, False, False)  # noqa: FBT003 - what json takes by place
     public = json.JSONEncoder(
         ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False, check_circular=False
     )

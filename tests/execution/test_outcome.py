@@ -116,7 +116,7 @@ def test_a_result_above_its_limit_is_kept_as_far_as_it_goes() -> None:
 
 def test_words_that_json_cannot_carry_do_not_lose_the_outcome() -> None:
     """A tool may raise `Failed` with anything as its text."""
-    odd = printable(CallFailed(code="x", error_class="tool", message=object()))  # type: ignore[arg-type] # user code may
+    odd = printable(CallFailed(code="x", error_class="tool", message=object()))  # type: ignore[arg-type]  # user code may
     assert (odd.code, "of its own" in (odd.message or "")) == ("tool_error", True)
     fine = CallFailed(code="x", error_class="tool", message="y")
     assert printable(fine) is fine

@@ -110,7 +110,7 @@ def _turn(recording: Recording, reply: Reply, effect: str) -> None:
             raw_arguments=sent.raw,
             arguments=PARSED.get(sent.raw or ""),
             provider_call_id=sent.provider_call_id,
-            effect=effect,  # type: ignore[arg-type]
+            effect=effect,  # type: ignore[arg-type]  # a Literal by its strategy
         )
         recording.add(proposed, call_id=recording.new_id(), tool=sent.name, turn=number, index=index, revision=0)
 

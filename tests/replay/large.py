@@ -55,15 +55,15 @@ def _event(number: int, place: int) -> Event:
     )
     made = {"session_id": "", "event_id": "", "recorded_at": ""}
     if place == 0:
-        return Event(**made, body=said)  # type: ignore[arg-type]
+        return Event(**made, body=said)  # type: ignore[arg-type]  # the fields of a call, by name
     if place == 1:
-        return Event(**made, body=turn, turn=number + 1)  # type: ignore[arg-type]
+        return Event(**made, body=turn, turn=number + 1)  # type: ignore[arg-type]  # the fields of a call, by name
     if place == 2:
-        return Event(**made, body=asked, **call)  # type: ignore[arg-type]
+        return Event(**made, body=asked, **call)  # type: ignore[arg-type]  # the fields of a call, by name
     if place < 6:
-        return Event(**made, body=RUN[place - 3], **call)  # type: ignore[arg-type]
+        return Event(**made, body=RUN[place - 3], **call)  # type: ignore[arg-type]  # the fields of a call, by name
     if place == 6:
-        return Event(**made, body=flagged() if doubtful else ok("x" * 500), **call)  # type: ignore[arg-type]
+        return Event(**made, body=flagged() if doubtful else ok("x" * 500), **call)  # type: ignore[arg-type]  # the fields of a call, by name
     if place == 7 and settled:
-        return Event(**made, body=happened({"n": number}), **earlier)  # type: ignore[arg-type]
-    return Event(**made, body=said)  # type: ignore[arg-type]
+        return Event(**made, body=happened({"n": number}), **earlier)  # type: ignore[arg-type]  # the fields of a call, by name
+    return Event(**made, body=said)  # type: ignore[arg-type]  # the fields of a call, by name

@@ -36,7 +36,7 @@ def test_the_stream_is_the_conversation_byte_for_byte(recording: Recording, data
     assert canonical(list(replay_messages(store, "s", WIRE, at=at))) == whole
     assert canonical(list(replay_messages(store, "s", WIRE, at=at))) == whole
     assert store.head("s") is not None
-    assert store.head("s").sequence == len(recording.events)  # type: ignore[union-attr]
+    assert store.head("s").sequence == len(recording.events)  # type: ignore[union-attr]  # a message by its place
 
 
 def test_an_unknown_session_is_an_error() -> None:

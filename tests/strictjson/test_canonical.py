@@ -134,5 +134,5 @@ def test_damaged_records_raise_value_errors(data: bytes) -> None:
 @given(JSON)
 def test_the_public_encoder_writes_the_same(value: Any) -> None:
     """Where there is no C encoder the standard library's public one writes the same text."""
-    with_c = _writer(json.encoder.c_make_encoder)  # type: ignore[attr-defined]
+    with_c = _writer(json.encoder.c_make_encoder)  # type: ignore[attr-defined]  # the test looks inside
     assert "".join(_writer(None)(value, 0)) == "".join(with_c(value, 0))
