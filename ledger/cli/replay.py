@@ -2,33 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import click
 
 from ledger.cli.faults import FAILED
 from ledger.cli.frame import Noun
-from ledger.cli.looks import CALL, TOOL, tone_of_event
 from ledger.cli.shell import Shell, format_option
-from ledger.cli.table import Column
-from ledger.cli.when import short_instant
-
-COLUMNS: Final = (
-    Column(key="sequence", title="SEQ", keep="all"),
-    Column(key="recordedAt", title="TIME (UTC)", show=short_instant, keep="all"),
-    Column(key="place", title="TURN", keep="all"),
-    Column(key="type", keep="all", tone=tone_of_event),
-    TOOL,
-    CALL,
-    Column(key="summary", title="WHAT"),
-)
-DIFFERENCES: Final = (
-    Column(key="turn", keep="all"),
-    Column(key="index", keep="all"),
-    Column(key="field", keep="all"),
-    Column(key="a"),
-    Column(key="b"),
-)
 
 
 @click.group(cls=Noun, default=None)

@@ -5,14 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
-from ledger.cli.looks import place
+from ledger.cli.looks import CALL, TOOL, place, tone_of_event
 from ledger.cli.output import Format
-from ledger.cli.replay import COLUMNS, DIFFERENCES
 from ledger.cli.rows import Row, json_array
 from ledger.cli.shell import Shell
+from ledger.cli.table import Column
+from ledger.cli.when import short_instant
 from ledger.providers.formats import get_format
 from ledger.replay import ReplayRow, compare, replay_json, replay_messages, replay_rows
 from ledger.store.port import Reader
+
+COLUMNS: Final = (
+    Column(key="sequence", title="SEQ", keep="all"),
+    Column(key="recordedAt", title="TIME (UTC)", show=short_instant, keep="all"),
+    Column(key="place", title="TURN", keep="all"),
+    Column(key="type", keep="all", tone=tone_of_event),
+    TOOL,
+    CALL,
+    Column(key="summary", title="WHAT"),
+)
+DIFFERENCES: Final = (
+    Column(key="turn", keep="all"),
+    Column(key="index", keep="all"),
+    Column(key="field", keep="all"),
+    Column(key="a"),
+    Column(key="b"),
+)
 
 
 class Replay:
