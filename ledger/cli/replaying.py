@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import cast
+from typing import Final, cast
 
 from ledger.cli.looks import CALL, TOOL, place, tone_of_event
 from ledger.cli.output import Format
