@@ -30,8 +30,7 @@ def test_this_process_is_alive() -> None:
 
 def test_a_process_that_ended_is_dead() -> None:
     """Its pid is gone, or is another process's now."""
-    code = "from ledger.session import lease
-from ledger.session.lease import Owner; print(Owner())"
+    code = "from ledger.session.lease import Owner; print(Owner())"
     child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert (is_alive(child.stdout.strip()), is_dead(child.stdout.strip())) == (False, True)
     mine = str(Owner())
