@@ -1,5 +1,6 @@
 """The agent as a real process: what it says, how it ends, and what it does after it was killed at the worst moment."""
 
+import io
 import json
 import subprocess
 import sys
@@ -12,6 +13,8 @@ from ledger.demo import door
 from ledger.demo.agent import SESSION
 from ledger.demo.place import Place
 from ledger.events import CallFlagged, CallSucceeded, SessionResumed
+from ledger.session.reading import open_reader
+from ledger.store.port import CallFilter
 from tests.demo.agents import asked, events_of, killed, opened, script, started
 
 NEW = "start = (number - 1) * size"
@@ -138,15 +141,30 @@ def test_an_edit_that_was_never_made_is_not_believed(place: Place) -> None:
 # in this process: what the others leave out
 
 
+class Starter(io.StringIO):
+    """A stdin that ends at once, and remembers what was so when it was read."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__()
+        self.place = place
+        self.seen: tuple[int, str | None] | None = None
+
+    def read(self, size: int | None = -1) -> str:
+        reader = open_reader(self.place.url)
+        self.seen = self.place.times_edited(), reader.calls(CallFilter(tool="edit_file"), limit=1)[0].row.state
+        reader.close()
+        return super().read(size)
+
+
 def test_a_held_edit_goes_on_when_its_starter_is_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The hold ends with stdin: an agent whose starter died finishes its work."""
-    with Path("/dev/null").open() as nothing:
-        monkeypatch.setattr(sys, "stdin", nothing)
-        assert door.main([str(tmp_path), "--hold"]) == 0
+    """The hold lasts as long as stdin, with the file changed and no outcome recorded; then the work goes on."""
+    starter = Starter(Place(tmp_path))
+    monkeypatch.setattr(sys, "stdin", starter)
+    assert door.main([str(tmp_path), "--hold"]) == 0
+    assert starter.seen == (1, "started")
     assert door.HELD in capsys.readouterr().out.splitlines()
-    assert Place(tmp_path).times_edited() == 1
 
 
 def test_a_script_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
