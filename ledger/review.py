@@ -124,7 +124,7 @@ def resolve(call: Call, answer: Answer, reviewer: Reviewer) -> CallReviewed:
 def _may_run(call: Call, answer: Answer) -> None:
     if answer.run and answer.verdict != "did-not-happen":
         raise VerdictRefused("running again belongs to did-not-happen", hint="Say --did-not-happen --run.")
-    if answer.verdict == "run" and (call.attempt > 0 or call.reason in _UNCERTAIN):
+    if answer.verdict == "run" and (not call.never_ran or call.reason in _UNCERTAIN):
         raise VerdictRefused(
             f"call {call.call_id} may have run already: running it could do it twice",
             hint="Find out first; then --happened, or --did-not-happen --run.",
@@ -144,7 +144,7 @@ def may_supersede(call: Call, answer: Answer | None) -> None:
         raise _not_asked(call, "answer")
     if call.flag is not None and call.flag.duplicate_of is not None:
         raise VerdictRefused(f"call {call.call_id} is a copy of {call.flag.duplicate_of}", hint="Resolve the original.")
-    in_doubt = call.state == "needs-review" and call.attempt > 0
+    in_doubt = call.state == "needs-review" and not call.never_ran
     if in_doubt and (answer is None or answer.verdict != "did-not-happen"):
         hint = "Say --did-not-happen as well, once you know."
         raise VerdictRefused(f"call {call.call_id} may have run already", hint=hint)
