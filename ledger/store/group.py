@@ -27,15 +27,21 @@ A = TypeVar("A")
 class Ticket(Generic[R, A]):
     """One caller's request and, later, its answer."""
 
-    __slots__ = ("answer", "done", "latch", "leads", "request")
+    __slots__ = ("answer", "done", "latch", "leads", "request", "thread")
 
     def __init__(self, request: R) -> None:
         self.request = request
         self.done = False
         self.leads = False
         self.answer: A | LedgerError | None = None
+        self.thread = threading.get_ident()
         self.latch = threading.Lock()
         self.latch.acquire()
+
+    def wake(self) -> None:
+        """Let its caller go on; once more does nothing."""
+        if self.latch.locked():
+            self.latch.release()
 
 
 class GroupWriter(Generic[R, A]):
@@ -50,7 +56,8 @@ class GroupWriter(Generic[R, A]):
         self._commit = commit
         self._guard = threading.Lock()
         self._queue: list[Ticket[R, A]] = []
-        self._led = False
+        self._group: list[Ticket[R, A]] = []  # taken from the queue by the leader, not answered yet
+        self._leader: int | None = None  # the thread that writes
 
     def submit(self, request: R, *, patience: float | None) -> A:
         """
@@ -60,11 +67,15 @@ class GroupWriter(Generic[R, A]):
         begin, then `StoreBusy` is raised and the request is withdrawn.
         """
         ticket: Ticket[R, A] = Ticket(request)
+        if (
+            self._leader == ticket.thread
+        ):  # Ctrl-C cut this very thread off while it led: no `finally` is safe from that
+            self._finish(None)
         try:
             with self._guard:
                 self._queue.append(ticket)
-                ticket.leads = not self._led
-                self._led = True
+                if self._leader is None:
+                    ticket.leads, self._leader = True, ticket.thread
             if not ticket.leads:
                 self._wait(ticket, patience)
             if ticket.leads:
@@ -94,27 +105,34 @@ class GroupWriter(Generic[R, A]):
                     self._appoint()
 
     def _lead(self, own: Ticket[R, A]) -> None:
-        with self._guard:
-            group, self._queue = self._queue[:MOST], self._queue[MOST:]
         try:
-            group.sort(key=lambda ticket: ticket.request.session_id)
+            with self._guard:
+                self._group, self._queue = self._queue[:MOST], self._queue[MOST:]
+            group = sorted(self._group, key=lambda ticket: ticket.request.session_id)
             answers = self._commit([ticket.request for ticket in group])
             for ticket, answer in zip(group, answers, strict=True):
                 ticket.answer, ticket.done = answer, True
         finally:
-            self._finish(group, own)
+            self._finish(own)
 
-    def _finish(self, group: Sequence[Ticket[R, A]], own: Ticket[R, A]) -> None:
-        """Wake those that are answered; the rest of an interrupted group is tried again by the next leader."""
+    def _finish(self, own: Ticket[R, A] | None) -> None:
+        """
+        Wake those that are answered; the rest of an interrupted group is tried again by the next leader.
+
+        That may repeat what was committed already: the same event ids are recognised.
+        """
         with self._guard:
-            self._queue[:0] = [ticket for ticket in group if not ticket.done and ticket is not own]
-            for ticket in group:
-                if ticket.done and ticket is not own:
-                    ticket.latch.release()
+            others = [ticket for ticket in self._group if ticket is not own and ticket.thread != threading.get_ident()]
+            self._queue[:0] = [ticket for ticket in others if not ticket.done]
+            self._group = []
+            for ticket in others:
+                if ticket.done:
+                    ticket.wake()
             self._appoint()
 
     def _appoint(self) -> None:
-        self._led = bool(self._queue)
+        self._leader = None
         if self._queue:
-            self._queue[0].leads = True
-            self._queue[0].latch.release()
+            following = self._queue[0]
+            following.leads, self._leader = True, following.thread
+            following.wake()

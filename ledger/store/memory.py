@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -39,7 +40,6 @@ class Stream:
     head: Head = rules.EMPTY
     entries: list[Entry] = field(default_factory=list)
     by_id: dict[str, StoredEvent] = field(default_factory=dict)
-    calls: dict[str, None] = field(default_factory=dict)
 
 
 class MemoryStore:
@@ -54,6 +54,7 @@ class MemoryStore:
         self._places: dict[tuple[str, int, int, int], str] = {}
         self._keys: dict[tuple[str, str], str] = {}
         self._firsts: dict[str, int] = {}
+        self._of_session: defaultdict[str, set[str]] = defaultdict(set)
         self._closed = False
 
     # -- writing
@@ -110,7 +111,7 @@ class MemoryStore:
     def _put(self, row: CallRow) -> None:
         self._calls[row.call_id] = PlacedCall(self._firsts.get(row.call_id, 0), row)
         self._places[row[1:5]] = row.call_id
-        self._streams.setdefault(row.session_id, Stream()).calls[row.call_id] = None
+        self._of_session[row.session_id].add(row.call_id)
         if row.idempotency_key is not None:
             self._keys[row.tenant, row.idempotency_key] = row.call_id
 
@@ -119,7 +120,7 @@ class MemoryStore:
         if placed is not None:
             row = placed.row
             self._places.pop(row[1:5])
-            self._streams[row.session_id].calls.pop(call_id)
+            self._of_session[row.session_id].discard(call_id)
             self._keys.pop((row.tenant, row.idempotency_key or ""), None)
 
     def renew(self, session_id: str, *, token: int, seconds: float) -> bool:
@@ -221,7 +222,7 @@ class MemoryStore:
             return [self._session(name, self._streams[name]) for name in sorted(shown, key=rules.order)[:limit]]
 
     def _session(self, session_id: str, stream: Stream) -> SessionRow:
-        states = [self._calls[call_id].row.state for call_id in stream.calls]
+        states = [self._calls[call_id].row.state for call_id in self._of_session[session_id]]
         closing = next((e.stored for e in stream.entries if e.stored.type == "session.closed"), None)
         return SessionRow(
             session_id=session_id,

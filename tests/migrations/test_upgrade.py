@@ -139,6 +139,13 @@ def test_four_threads_start_at_once(path: Path) -> None:
     assert (health.sound, health.chains.sessions) == (True, 4)
 
 
+def test_threads_open_ledgers_of_their_own_at_once(tmp_path: Path) -> None:
+    """Nor are they mixed up between four different ledgers, each behind a lock of its own."""
+    paths = [tmp_path / f"ledger{number}.db" for number in range(4)]
+    run("open_four_times", *paths)
+    assert [check(str(path)).chains.sessions for path in paths] == [1] * 4
+
+
 def test_the_alembic_command_works_too(path: Path) -> None:
     """A developer's `alembic upgrade head` takes the URL of its ini file, and gets the same tables."""
     ini = path.with_name("alembic.ini")

@@ -90,15 +90,15 @@ def open_once(url: str) -> None:
     store.close()
 
 
-def open_four_times(url: str) -> None:
-    """Open a new ledger in four threads at once."""
+def open_four_times(*urls: str) -> None:
+    """Open new ledgers in four threads at once: all the same one, or each thread one of its own."""
     barrier = threading.Barrier(4)
     faults: list[BaseException] = []
 
     def work(number: int) -> None:
         barrier.wait()
         try:
-            store = open_store(url, create=True)
+            store = open_store(urls[number % len(urls)], create=True)
             add(store, f"t{number}", "a")
             store.close()
         except BaseException as fault:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import FrameType
+from types import CodeType, FrameType
+from typing import Any
 
 import pytest
 
@@ -225,7 +228,7 @@ def test_an_interrupted_heir_passes_the_lead_on(gate: Gate) -> None:
 
     late = Late(gate.commit)
     late._queue, late._guard = writer._queue, writer._guard
-    late._led = True
+    late._leader = writer._leader
     stopped: list[BaseException] = []
 
     def give_up() -> None:
@@ -244,3 +247,61 @@ def test_an_interrupted_heir_passes_the_lead_on(gate: Gate) -> None:
         thread.join()
     assert stopped
     assert other.answer == "done other"
+
+
+def interrupted_at(line: int, code: CodeType, call: Callable[[], object]) -> bool:
+    """Call with a Ctrl-C just before the n-th line that runs in a function's code; False if it has fewer lines."""
+    left = [line]
+
+    def local(frame: FrameType, event: str, _: object) -> Any:
+        if event == "line":
+            left[0] -= 1
+            if left[0] == 0:
+                raise KeyboardInterrupt
+        return local
+
+    def watch(frame: FrameType, _event: str, _: object) -> Any:
+        return local if frame.f_code is code else None
+
+    before = sys.gettrace()
+    sys.settrace(watch)
+    try:
+        call()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+@pytest.mark.parametrize("name", ["submit", "_lead", "_finish", "_appoint"])
+def test_ctrl_c_at_any_line_of_the_leader_leaves_the_writer_usable(name: str) -> None:
+    """Whatever line it hits, the same thread's next request, and another thread's, are answered."""
+    code = getattr(GroupWriter, name).__code__
+    for line in itertools.count(1):
+        gate = Gate()
+        gate.go.release(9)
+        writer: GroupWriter[Ask, str] = GroupWriter(gate.commit)
+        hit = interrupted_at(line, code, lambda w=writer: w.submit(Ask("first"), patience=5))  # type: ignore[misc]  # bound
+        assert writer.submit(Ask("second"), patience=5) == "done second"
+        other = Caller(writer, "other", patience=5)
+        other.join()
+        assert other.answer == "done other"
+        if not hit:
+            break
+    assert line > 1
+
+
+def test_a_group_that_an_interrupted_leader_left_behind_is_answered(gate: Gate) -> None:
+    """Its callers still wait; the thread that was cut off hands their requests on when it comes again."""
+    writer: GroupWriter[Ask, str] = GroupWriter(gate.commit)
+    gate.go.release(9)
+    left = Ticket[Ask, str](Ask("left"))
+    left.thread = -1
+    done = Ticket[Ask, str](Ask("done"))
+    done.thread, done.done = -1, True
+    own = Ticket[Ask, str](Ask("own"))
+    writer._group, writer._leader = [left, done, own], threading.get_ident()
+    writer._finish(None)
+    assert not done.latch.locked()
+    assert (left.leads, writer._leader, writer._queue) == (True, -1, [left])

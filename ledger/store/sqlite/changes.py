@@ -60,7 +60,8 @@ class Changes:
         try:
             last = self._insert_events(links)
         except sqlite3.IntegrityError:
-            return self._recorded(request, head, rules.head_disagrees(request.session_id))
+            conflict = rules.twice(request.drafts) or rules.head_disagrees(request.session_id)
+            return self._recorded(request, head, conflict)
         except OverflowError as error:
             raise rules.too_large(request) or error from error
         after = rules.moved(after, links[-1])
@@ -96,7 +97,7 @@ class Changes:
         """Return the answer to a repeated request; raise `otherwise` where it is none."""
         repeated = rules.repeat(request, self.stored(request), head)
         if repeated is None:
-            raise rules.twice(request.drafts) or otherwise
+            raise otherwise
         return repeated
 
     def _insert_events(self, links: list[Link]) -> int:

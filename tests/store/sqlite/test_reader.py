@@ -93,6 +93,13 @@ def test_a_reading_connection_cannot_write(store: Store) -> None:
             connection.execute(statement)
 
 
+def test_a_reading_connection_says_so_twice(store: Store) -> None:
+    """It is opened read-only, and told to only query: either alone would do."""
+    assert isinstance(store, SqliteStore)
+    with store._pool.connection() as connection:
+        assert connection.execute("PRAGMA query_only").fetchone() == (1,)
+
+
 def test_a_lent_connection_outlives_the_close(store: Store) -> None:
     """Closing in the middle of a read lets the read end; its connection is closed then."""
     assert isinstance(store, SqliteStore)

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from ledger.errors import IdempotencyConflict, StoreBusy, StoreError, StoreReplaced, StoreUnavailable
+from ledger.errors import IdempotencyConflict, KeyConflict, StoreBusy, StoreError, StoreReplaced, StoreUnavailable
+from ledger.events import CallProposed
 from ledger.ids import Clock
 from ledger.store import rules
 from ledger.store.port import Append, Appended, Take
@@ -335,6 +336,22 @@ def test_a_log_that_is_gone_at_once_closes_the_connection(
     with pytest.raises(StoreReplaced):
         add(store, "s1", "b")
     assert store._writer._connection is None
+
+
+def test_a_refused_request_of_a_group_leaves_no_trace(store: SqliteStore) -> None:
+    """What a request did before it was refused is undone, what the others of its group did is not."""
+
+    def keyed(session_id: str, key: str) -> Append:
+        story = Story(session_id)
+        draft = story.propose(f"{session_id}-call", CallProposed(idempotency_key=key))
+        return Append(session_id=session_id, drafts=(draft,), calls=story.rows(f"{session_id}-call"))
+
+    requests = [keyed("s1", "k"), keyed("s2", "k"), keyed("s3", "other")]
+    answers = store._writer.commit(requests)
+    assert [type(answer) for answer in answers] == [Appended, KeyConflict, Appended]
+    assert [len(everything(store, name)) for name in ("s1", "s2", "s3")] == [1, 0, 1]
+    assert store.head("s2") is None
+    assert add(store, "s2", "a").sequences == (1,)
 
 
 # -- waiting
