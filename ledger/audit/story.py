@@ -26,7 +26,10 @@ def find_call(reader: Reader, reference: str) -> CallRow:
     rows = [placed.row for placed in reader.calls(CallFilter(call_id_part=reference), limit=_MOST_ALIKE)]
     found = [row for row in rows if row.call_id == reference] or rows
     if not found:
-        raise UnknownCall(f"no call {reference!r} in this ledger", hint="See `ledger audit calls`.")
+        raise UnknownCall(
+            f"no call {reference!r} in this ledger",
+            hint="Give 4 or more characters of its head or tail; see `ledger audit calls`.",
+        )
     if len(found) > 1:
         fit = ", ".join(row.call_id for row in found[:3])
         raise UnknownCall(f"{reference!r} fits several calls: {fit}", hint="Give more of the id.")

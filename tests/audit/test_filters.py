@@ -1,6 +1,7 @@
 """Which rows are asked for."""
 
 from datetime import UTC, datetime, timedelta, timezone
+from time import tzset
 from typing import Any
 
 import pytest
@@ -46,8 +47,10 @@ def test_words_of_events() -> None:
         "2026-05-01T12:00",
     ],
 )
-def test_an_instant_is_the_same_however_it_is_written(time: Any) -> None:
-    """Times are compared as instants: offsets count, and a time without one is UTC."""
+def test_an_instant_is_the_same_however_it_is_written(time: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Times are compared as instants: offsets count, and a time without one is UTC wherever one is."""
+    monkeypatch.setenv("TZ", "America/New_York")
+    tzset()
     assert event_filter({"until": time}).until == "2026-05-01T12:00:00.000000Z"
 
 

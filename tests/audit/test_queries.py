@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from ledger import Ledger
 from ledger.audit import call_rows, event_rows, queries, review_rows
 from ledger.errors import UsageError
-from tests.audit.world import HOSTILE, everything, opened
+from tests.audit.world import HOSTILE, crashed, everything, mixed, opened
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +107,15 @@ def test_what_waits_comes_with_its_question(ledger: Ledger) -> None:
     assert (doubt["kind"], doubt["reason"], doubt["attempt"]) == ("doubt", "outcome-unknown", 1)
     assert (copy["reason"], copy["duplicateOf"], copy["who"]) == ("duplicate", doubt["callId"], None)
     assert boss["waitingSince"] < doubt["waitingSince"] < copy["waitingSince"]
+
+
+def test_the_oldest_question_comes_first(tmp_path: Path) -> None:
+    """Questions are ordered by how long they wait, not by when their calls were asked."""
+    crashed(tmp_path, "asked-first")
+    with opened(tmp_path) as host:
+        mixed(host, "waits-first")
+        host.resume("asked-first", execute=False)
+        assert [row["sessionId"] for row in host.reviews()] == ["waits-first"] * 3 + ["asked-first"] * 2
 
 
 @pytest.mark.parametrize(("kind", "count"), [("approval", 1), ("doubt", 2), ("change", 0), (None, 3)])

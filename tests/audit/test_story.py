@@ -9,6 +9,8 @@ from ledger import Ledger
 from ledger.audit import call_of, call_story, find_call, story
 from ledger.errors import UnknownCall
 from ledger.events import CallOutcomeArrivedLate, CallSucceeded
+from ledger.store.port import Append
+from ledger.testing.contract.building import Story
 from tests.audit.odd import append, newer
 from tests.audit.world import calls, everything, opened
 
@@ -39,12 +41,13 @@ def test_what_fits_several_calls_or_none_is_told(ledger: Ledger) -> None:
 
 def test_a_whole_id_is_itself_where_it_ends_another(ledger: Ledger) -> None:
     """The id of a call names it, also where it is the tail of another one's."""
-    row = ledger.reader.call(calls(ledger, "done")["1.0"]["callId"])
-    assert row is not None
-    with ledger.session("tails") as session:
-        session.call("find", {"q": "1"})
-    ledger._wiring.store.rebuild(iter([row, row._replace(call_id=f"x{row.call_id}", session_id="other")]), write=True)
-    assert find_call(ledger.reader, row.call_id).call_id == row.call_id
+    told = Story("tails")
+    for call_id in ("abcd-1234", "x-abcd-1234"):
+        request = Append(session_id="tails", drafts=(told.propose(call_id),), calls=told.rows(call_id))
+        ledger._wiring.store.append(request)
+    assert find_call(ledger.reader, "abcd-1234").call_id == "abcd-1234"
+    with pytest.raises(UnknownCall, match="fits several"):
+        find_call(ledger.reader, "bcd-1234")
 
 
 @pytest.mark.parametrize("page", [1, 500])

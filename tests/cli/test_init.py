@@ -28,6 +28,15 @@ def test_help_imports_nothing_heavy() -> None:
     assert loaded.isdisjoint(HEAVY)
 
 
+def test_no_nouns_help_imports_anything_heavy() -> None:
+    """The help of a noun, and of each of its commands, loads none of them either."""
+    code = (
+        "import sys; from ledger.cli import main; from ledger.cli.reference import reference; "
+        "assert '### ledger review list' in reference(main); print(*{name.partition('.')[0] for name in sys.modules})"
+    )
+    assert set(python("-c", code).stdout.split()).isdisjoint(HEAVY)
+
+
 def test_every_door_opens_the_same() -> None:
     """`python -m ledger` and `python cli.py` are the same command line."""
     shown = python("-m", "ledger", "--help").stdout

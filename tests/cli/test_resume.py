@@ -14,8 +14,9 @@ from ledger import Ask
 from ledger.cli.app import load_app
 from ledger.errors import LedgerError, SessionOwned
 from ledger.session import worker
+from ledger.testing import crash
 from tests.audit.odd import held
-from tests.audit.world import opened, reply
+from tests.audit.world import Crashed, end, opened, reply
 from tests.cli.hosts import HOST, app, module
 from tests.cli.running import ROOT, call_ids, data, failure, ledger
 
@@ -88,6 +89,15 @@ def test_a_dry_run_changes_nothing(world: Path) -> None:
     lines = ledger("resume", "crash", "--dry-run").stdout.splitlines()
     assert lines[1].endswith("because started, and no outcome is recorded")
     assert (world / "ledger.db").read_bytes() == before
+
+
+def test_what_would_wait_waits_in_a_dry_run_too(empty: Path) -> None:
+    """A session whose only open call would be flagged exits with 3 before and after."""
+    with opened(empty) as host:
+        crash.arm(host, crash.after("call.started"), end=end)
+        with pytest.raises(Crashed), host.session("one") as session:
+            session.dispatch(reply(("send_email", {"to": "c@x"})))
+    assert [answer("one", "--dry-run")[0], answer("one")[0]] == [3, 3]
 
 
 def test_with_code_what_may_run_runs(world: Path, app: str) -> None:

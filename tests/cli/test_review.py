@@ -293,6 +293,7 @@ def test_without_a_result_it_is_unknown_or_the_late_one(ids: dict[str, str], wor
     assert {"command": f"ledger review resolve {late} --happened", "meaning": "it happened: take the late outcome"} in (
         story(late)["commands"]
     )
+    assert all("late" not in each["meaning"] for each in story(ids[DOUBT])["commands"])
     ledger("review", "resolve", late, "--happened")
     ledger("review", "resolve", ids[DOUBT], "--happened")
     assert [story(each)["resultKnown"] for each in (late, ids[DOUBT])] == [True, False]
