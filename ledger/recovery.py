@@ -165,8 +165,8 @@ def _removed_read() -> Decision:
 
 
 def _never_ran(call: Call, here: Here) -> Decision:
-    if call.schema_version is None:
-        return Decision(action="gate", why="it never started")
+    if call.schema_version is None:  # nobody knew the tool; should it be known now, that is no leave to run it
+        return Decision(action="gate", why="nobody knew the tool when it was asked for", otherwise="not-started")
     if here.stage == "removed" and not call.side_effecting:
         return _removed_read()
     if here.lost and not call.side_effecting:

@@ -38,7 +38,8 @@ class Settler:
         message = scrub(body.message, self._work.secrets)
         if isinstance(body, CallFailed):
             return replace(body, message=message)
-        return replace(body, message=message, result=scrub(body.result, self._work.secrets))
+        result, source = (scrub(value, self._work.secrets) for value in (body.result, body.source))
+        return replace(body, message=message, result=result, source=source)
 
     def settle(self, call: Call, doubt: Unknown, *, may_ask: bool) -> Steps[tuple[bool, Body | None]]:
         """

@@ -47,7 +47,7 @@ def resume(core: Core, *, dry_run: bool = False, execute: bool = True) -> Steps[
         decision = decide(call, here(core, call, execute=execute))
         work = rebuilt(core, call, tool_of(core, call))
         if decision.action == "gate":
-            decision = _pure_gates(core, work, decision, execute=execute)
+            decision = _pure_gates(core, work, decision)
         elif decision.action == "run" and work.digest != call.arguments_digest:
             why = "the arguments that would run are not those that were approved"
             decision = Decision(action="flag", flag="approval-mismatch", why=why)
@@ -95,7 +95,7 @@ def _lost(core: Core, call: Call) -> bool:
     return call.redacted and call.call_id not in core.secrets
 
 
-def _pure_gates(core: Core, work: Work, decision: Decision, *, execute: bool) -> Decision:
+def _pure_gates(core: Core, work: Work, decision: Decision) -> Decision:
     """What the pure gates reject is not flagged."""
     call = work.stub
     if call.state == "proposed" and not (decision.otherwise == "schema-changed" or call.redacted):
@@ -104,8 +104,6 @@ def _pure_gates(core: Core, work: Work, decision: Decision, *, execute: bool) ->
         return Decision(action="reject", why=f"the {work.refusal.gate} gate refuses it", code=work.refusal.code)
     if decision.otherwise is not None:
         return Decision(action="flag", flag=decision.otherwise, why=decision.why)
-    if work.tool is None or not execute:
-        return Decision(action="needs-code", why=decision.why)
     return decision
 
 

@@ -47,7 +47,7 @@ class Runner:
     pending: list[Item] = field(default_factory=list)
     flying: dict[str, Flying] = field(default_factory=dict)
     waiting: dict[str, tuple[float, Work]] = field(default_factory=dict)
-    unlaunched: set[str] = field(default_factory=set)
+    unlaunched: dict[str, int] = field(default_factory=dict)  # call -> the attempt that is being started
     adrift: list[Member] = field(default_factory=list)
     interrupt: BaseException | None = None
 
@@ -112,19 +112,29 @@ class Runner:
 
     def _cancel_rest(self, works: Sequence[Work]) -> None:
         """Calls that have not started end as such: they page nobody."""
-        done = {item.call.call_id for item in self.pending if item.call and isinstance(item.body, CallFailed)}
+        done = {item.call.call_id for item in self.pending if item.call and isinstance(item.body, _ENDS)}
         for work in works:
             call = self.core.history.calls.get(work.call_id) or work.stub
-            starting = call.state in ("unknown", "proposed", "validated", "authorized")
-            starting = starting or (call.state == "started" and work.call_id in self.unlaunched)
-            if starting and work.call_id not in done:
+            if work.call_id in done:
+                continue
+            if call.state in ("unknown", "proposed", "validated", "authorized"):
                 self.pending.append(Item(cancelled("The call was cancelled before it started."), work.stub))
+            elif call.state == "started" and work.call_id in self.unlaunched:
+                self.pending.append(Item(self._unlaunched_end(call), call))
+
+    def _unlaunched_end(self, call: Call) -> CallFailed | CallFlagged:
+        """An attempt that was being started and surely did nothing; an earlier one may have had its effect."""
+        recorded = call.attempt == self.unlaunched[call.call_id]
+        if call.side_effecting and (call.in_doubt if recorded else not call.never_ran):
+            evidence = {"found": "started", "why": "cancelled before the next attempt", "attempt": call.attempt}
+            return CallFlagged(reason="outcome-unknown", evidence=evidence)
+        return cancelled("The call was cancelled before it started.", started=call.attempt > 1 or not recorded)
 
     # -- starting
 
     def _start(self, works: Sequence[Work], *, alone: bool) -> Steps[None]:
         starts = [self._start_item(work) for work in works]
-        self.unlaunched.update(work.call_id for work in works)
+        self.unlaunched.update((work.call_id, start.attempt or 1) for work, start in zip(works, starts, strict=True))
         refused = yield from self._commit(*starts)
         lost = {item.call.call_id for item in refused if item.call}
         for work, start in zip(works, starts, strict=True):
@@ -158,7 +168,7 @@ class Runner:
         run = Run(call_id=work.call_id, function=tool.function, keywords=keywords, context=context, inline=inline)
         until = None if timeout is None else self.core.wiring.clock.monotonic() + timeout
         self.flying[work.call_id] = Flying(work, run, until)
-        self.unlaunched.discard(work.call_id)
+        self.unlaunched.pop(work.call_id, None)
         yield from launch(run)
 
     # -- one round: ends, deadlines, next attempts
@@ -262,7 +272,7 @@ class Runner:
         late = LateOutcome(self.core, work, self.core.history.calls[work.call_id], self.rules(work))
         under_way = yield from let_go(work.call_id, late, interrupt=work.cancellable)
         if under_way is None:
-            self.unlaunched.add(work.call_id)
+            self.unlaunched[work.call_id] = self.core.history.calls[work.call_id].attempt
         if under_way is not False:
             del self.flying[work.call_id]
         return under_way

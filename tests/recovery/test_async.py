@@ -136,14 +136,15 @@ def test_a_tool_that_ends_as_its_time_is_up(scene: Scene) -> None:
     on = threading.Event()
     scene.options, scene.raises = {"timeout_seconds": 0.01}, lambda: on.wait() and {"done": 1}
     ledger = scene.open()
-    clock = ledger._wiring.clock
+    clock, looks = ledger._wiring.clock, []
 
     def monotonic() -> float:
         flying = [thread for thread in threading.enumerate() if thread.name == "ledger-act"]
-        if flying:
+        looks.extend(flying)
+        if len(looks) > 1 and flying:  # it waited until the deadline, and looks now
             on.set()
             flying[0].join()
-        return clock.monotonic() + (60 if scene.ran else 0)
+        return clock.monotonic() + (60 if len(looks) > 1 else 0)
 
     ledger._wiring.clock = replace(clock, monotonic=monotonic)
     results = asyncio.run(ledger.session(SESSION).adispatch(asked(("act", {"number": 1}))))

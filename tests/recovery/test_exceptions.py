@@ -152,3 +152,29 @@ def test_one_call_that_raises_costs_its_siblings_nothing(scene: Scene) -> None:
     scene.raises = second_breaks
     results = scene.open().session(SESSION).dispatch(asked(*(("act", {"number": n}) for n in (1, 2, 3))))
     assert [call.state for call in results.calls] == ["succeeded", "needs-review", "succeeded"]
+
+
+SECRET = {
+    "type": "object",
+    "properties": {"number": {"type": "integer", "x-sensitive": True}},
+    "required": ["number"],
+    "additionalProperties": False,
+}
+
+
+def test_secrets_do_not_come_back_in_an_end(scene: Scene) -> None:
+    """What the schema calls sensitive is masked in a failure's words, in a result and in its source."""
+    ledger = scene.open(tool=False)
+
+    @ledger.tool("act", effect="external", schema=SECRET)
+    def act(number: int, *, context: Any) -> Any:
+        """Act."""
+        context.source = {"uri": f"card://{number}"}
+        if number == 87654321:
+            raise Failed("refused", f"{number} is refused")
+        return f"{number} was charged"
+
+    session = ledger.session(SESSION)
+    good, bad = (session.call("act", {"number": number}).call for number in (12345678, 87654321))
+    assert (good.result, good.source) == ("[redacted] was charged", {"uri": "card://[redacted]"})
+    assert bad.message == "[redacted] is refused"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import signal
+import threading
 from typing import Any
 
 import pytest
 
+from ledger import Unavailable
+from ledger.errors import LeaseLost
 from ledger.testing import crash
 from tests.recovery.processes import Host
 from tests.recovery.scenes import SESSION, Scene
@@ -167,3 +170,118 @@ def test_a_tool_that_raises_system_exit(scene: Scene) -> None:
     scene.raises = leave
     results = scene.open().session(SESSION).dispatch(asked(("act", {"number": 1})))
     assert (results.calls[0].state, results.calls[0].call.reason) == ("needs-review", "outcome-unknown")
+
+
+def interrupted() -> None:
+    raise KeyboardInterrupt
+
+
+RETRY = {"effect": "external", "recovery": "retry", "supports_idempotency": True}
+
+
+def raising(*errors: Exception) -> Any:
+    left = iter(errors)
+
+    def end() -> Any:
+        raise next(left)
+
+    return end
+
+
+DOWN = Unavailable("Closed.")
+
+
+@pytest.mark.parametrize(
+    ("options", "errors", "point", "end"),
+    [
+        ({"effect": "read"}, [DOWN], crash.after("call.attempt_failed"), CANCELLED),
+        (RETRY, [DOWN], crash.after("call.attempt_failed"), CANCELLED),
+        (RETRY, [TimeoutError(), DOWN], crash.after("call.attempt_failed"), UNKNOWN),
+        ({"effect": "read"}, [DOWN, DOWN], crash.before("call.started", 2), CANCELLED),
+        ({"effect": "read"}, [DOWN, DOWN], crash.after("call.started", 2), CANCELLED),
+        (RETRY, [DOWN, DOWN], crash.before("call.started", 2), CANCELLED),
+        (RETRY, [DOWN, DOWN], crash.after("call.started", 2), CANCELLED),
+        (RETRY, [TimeoutError()], crash.before("call.started", 2), UNKNOWN),
+        (RETRY, [TimeoutError()], crash.after("call.started", 2), UNKNOWN),
+    ],
+    ids=[
+        "a read waits",
+        "a write waits",
+        "a doubtful write waits",
+        "a read starts again",
+        "a read is started again",
+        "a write starts again",
+        "a write is started again",
+        "a doubtful write starts again",
+        "a doubtful write is started again",
+    ],
+)
+def test_ctrl_c_between_two_attempts(
+    scene: Scene, options: dict[str, Any], errors: list[Exception], point: crash.Point, end: Any
+) -> None:
+    """A write whose first attempt may have happened is in doubt, whatever became of the next; all else is cancelled."""
+    scene.options, scene.raises = options, raising(*errors)
+    ledger = scene.open()
+    session = ledger.session(SESSION)
+    session.messages()
+    crash.arm(ledger, point, end=interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        session.dispatch(asked(("act", {"number": 1})))
+    assert [states[:2] for states in found(scene)] == [end[:2]]
+    assert not scene.only(ledger).not_started
+
+
+class Pair:
+    """Two writes beside each other; the second waits for a word."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.on = threading.Event()
+        self.ledger = scene.open(tool=False)
+
+        @self.ledger.tool("apart", effect="write", resource_keys=lambda arguments: [str(arguments["number"])])
+        def apart(number: int) -> int:
+            """Act on something of its own."""
+            if number == 2:
+                self.on.wait()
+            return number
+
+    def dispatch(self) -> Any:
+        return self.ledger.session(SESSION).dispatch(asked(*(("apart", {"number": n}) for n in (1, 2))))
+
+    def finish(self) -> None:
+        """Let the second one end."""
+        self.on.set()
+        for thread in threading.enumerate():
+            if thread.name == "ledger-apart":
+                thread.join()
+
+
+def test_ctrl_c_as_a_call_has_ended(scene: Scene) -> None:
+    """It landed, but nobody had looked yet: its outcome is recorded."""
+    pair = Pair(scene)
+
+    def end() -> None:
+        pair.finish()
+        raise KeyboardInterrupt
+
+    crash.arm(pair.ledger, crash.before("call.succeeded"), end=end)
+    with pytest.raises(KeyboardInterrupt):
+        pair.dispatch()
+    assert [state for state, _, _ in found(scene)] == ["succeeded", "succeeded"]
+
+
+def test_a_call_has_ended_as_the_session_is_lost(scene: Scene) -> None:
+    """Both outcomes are kept as evidence: the one that was being recorded, and the one that had just landed."""
+    pair = Pair(scene)
+    other = scene.open(tool=False)
+
+    def end() -> None:
+        scene.free(pair.ledger)
+        other.session(SESSION).messages()
+        pair.finish()
+
+    crash.arm(pair.ledger, crash.before("call.succeeded"), end=end)
+    with pytest.raises(LeaseLost):
+        pair.dispatch()
+    assert found(scene) == [UNKNOWN, UNKNOWN]
+    assert types(other, SESSION)[-2:] == ["call.outcome_arrived_late"] * 2

@@ -244,3 +244,24 @@ def test_a_tool_that_must_not_be_interrupted_is_left_alone(scene: Scene, tmp_pat
     ledger, call_id = overdue(slow)
     slow.finish()
     assert ledger.find(call_id).state == "succeeded"
+
+
+def test_an_outcome_against_a_verdict_stops_the_start(slow: Slow) -> None:
+    """It came in the last moment before the call was started again: it is not started."""
+    ledger, call_id = overdue(slow)
+    ledger.resolve(call_id, "did-not-happen", run=True, by="ada")
+    crash.arm(ledger, crash.before("call.started"), end=slow.finish)
+    ledger.session(SESSION).messages()
+    assert (len(slow.scene.ran), ledger.find(call_id).state) == (1, "authorized")
+    ledger.session(SESSION).messages()
+    assert (len(slow.scene.ran), ledger.find(call_id).state) == (1, "needs-review")
+
+
+def test_nothing_starts_beside_a_write_that_is_still_at_it(slow: Slow) -> None:
+    """Its time is up and nobody waits for it, but it touches what the next call touches."""
+    ledger = slow.scene.open()
+    results = ledger.session(SESSION).dispatch(asked(("act", {"number": 1}), ("act", {"number": 2})))
+    assert [(call.state, call.call.not_started) for call in results.calls] == [
+        ("needs-review", False),
+        ("failed", True),
+    ]

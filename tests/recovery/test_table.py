@@ -321,3 +321,24 @@ def test_the_conversation_starts_once(scene: Scene) -> None:
     started(scene)
     messages = scene.open().session(SESSION).messages(start=START)
     assert messages[0] == START[0]
+
+
+def test_a_write_that_never_ran_is_flagged_without_its_code(scene: Scene) -> None:
+    """Nobody needs the tool to ask a person; the verdict binds to the intent as it is recorded."""
+    call_id = proposed(scene)
+    ledger = scene.open(tool=False)
+    ledger.resume(SESSION)
+    assert ledger.find(call_id).reason == "not-started"
+    ledger.resolve(call_id, "run", by="ada")
+    scene.policy = False
+    scene.open().session(SESSION).messages()
+    assert scene.ran == [(1, 1, call_id)]
+
+
+def test_a_tool_that_became_known_later_does_not_run_by_that(scene: Scene) -> None:
+    """When the model asked for it nobody knew the tool: a person decides."""
+    session = scene.open(tool=False).session(SESSION)
+    call_id = session.propose("act", {"number": 1}).call_id
+    ledger = scene.open()
+    ledger.session(SESSION).messages()
+    assert (ledger.find(call_id).reason, scene.ran) == ("not-started", [])
