@@ -34,6 +34,7 @@ class Turn:
     One assistant message and its calls.
 
     `slots` holds for each index the call ids of its revisions, oldest first; the last one answers for the slot.
+    `hosted` are the calls that the provider executed itself: nobody here answers them.
     """
 
     number: int
@@ -41,6 +42,7 @@ class Turn:
     event_id: str
     body: TurnRecorded
     slots: list[list[str]] = field(default_factory=list)
+    hosted: list[str] = field(default_factory=list)
     batch: BatchPlanned | None = None
 
     @property
@@ -209,15 +211,19 @@ class History:
                 return
             if _was_asked(after):
                 self.resolved.append(Settled(place, after))
-            if self.was_told(after):
+            if after.executor == "host" and self.was_told(after):
                 self.settled.append(Settled(place, after))
                 self.entries.append(self.settled[-1])
         else:
             self.open_ids[call_id] = None
 
     def _place(self, call: Call) -> None:
-        self.last_of[call.tool] = call.call_id
         turn = self.turn(call.turn)
+        if call.executor == "provider":
+            if turn is not None:
+                turn.hosted.append(call.call_id)
+            return
+        self.last_of[call.tool] = call.call_id
         if turn is not None:
             while len(turn.slots) <= call.index:
                 turn.slots.append([])
@@ -231,9 +237,10 @@ class History:
         if turn is None:
             return
         # One more than the turn counts may be: a wrong count loses no call, but no place far out is made for one.
-        if not 0 <= call.index < max(turn.body.calls, len(turn.slots) + 1):
+        if not 0 <= call.index < max(turn.body.calls, len(turn.slots) + len(turn.hosted) + 1):
             raise IllegalTransition(event.type, "unknown", call.call_id, f"turn {turn.number} has no call {call.index}")
-        slot = turn.slots[call.index] if call.index < len(turn.slots) else ()
+        slot = turn.slots[call.index] if call.index < len(turn.slots) else []
+        slot = slot + [other for other in turn.hosted if self.calls[other].index == call.index]
         if any(self.calls[other].revision == call.revision for other in slot if other in self.calls):
             where = f"turn {turn.number}, index {call.index}, revision {call.revision}"
             raise IllegalTransition(event.type, "unknown", call.call_id, f"another call is at {where}")

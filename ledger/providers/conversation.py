@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import takewhile
 
 from ledger.calls import TERMINAL, Call
+from ledger.events.session_bodies import TurnRecorded
 from ledger.history import Entry, History, Said, Settled, Turn
-from ledger.providers.answer import SHOWN_BYTES, answer, answer_text
+from ledger.providers.answer import SHOWN_BYTES, answer
 from ledger.providers.cut import cut
+from ledger.providers.demoted import demoted_results, demoted_turn
 from ledger.providers.names import Ids
-from ledger.providers.port import Answered, WireFormat
+from ledger.providers.port import USER, Answered, WireFormat
 from ledger.providers.texts import NOTE
+from ledger.providers.verbatim import told_content, told_text
 from ledger.strictjson import JsonObject, canonical
 
 _ARGUMENTS = 1024  # bytes of a call's arguments in a note
 
 
-def conversation(history: History, wire: WireFormat, limit: int = SHOWN_BYTES) -> list[JsonObject]:
+def conversation(
+    history: History, wire: WireFormat, limit: int = SHOWN_BYTES, *, gone: Collection[str] = ()
+) -> list[JsonObject]:
     """
     Return the whole conversation.
 
     A call's answer is what the model read: its state when the next turn was recorded, or as it stands if there is
-    none. What became of it later is a note, behind the turn in which it was settled. `limit` bounds each result.
+    none. What became of it later is a note, behind the turn in which it was settled. `limit` bounds each result; calls
+    of the tools that are `gone` (no longer declared) are told as text.
     """
-    teller = Teller(wire, limit)
+    teller = Teller(wire, limit, gone)
     return [*teller.tell(history, history.entries), *teller.end()]
 
 
@@ -56,9 +62,10 @@ def note_message(settled: Settled, wire: WireFormat, limit: int = SHOWN_BYTES) -
 class Teller:
     """Tells the entries of one session in their order, and keeps what the later ones need of the earlier: the ids."""
 
-    def __init__(self, wire: WireFormat, limit: int = SHOWN_BYTES) -> None:
+    def __init__(self, wire: WireFormat, limit: int = SHOWN_BYTES, gone: Collection[str] = ()) -> None:
         self._wire = wire
         self._limit = limit
+        self._gone = frozenset(gone)
         self._ids = Ids(wire.ids)
         self._host = wire.host(self._ids)
         self._last: JsonObject | None = None
@@ -81,10 +88,16 @@ class Teller:
             yield from self._host.flush()
             if isinstance(entry, Settled):
                 yield note_message(entry, self._wire, self._limit)
-            else:
-                answered = self._answered(history, entry)
-                yield from self._wire.assistant(entry.body, answered)
-                yield from self._wire.results(answered)
+            elif entry.body.provider != USER:
+                yield from self._turn(entry.body, self._answered(history, entry))
+
+    def _turn(self, body: TurnRecorded, answered: Sequence[Answered]) -> Iterator[JsonObject]:
+        gone = [each for each in answered if each.call.tool in self._gone]
+        told = [each for each in answered if each.call.tool not in self._gone] if gone else answered
+        yield from self._wire.assistant(demoted_turn(body, gone) if gone else body, told)
+        yield from self._wire.results(told)
+        if gone:
+            yield self._wire.user(demoted_results(gone))
 
     def end(self) -> list[JsonObject]:
         """Return what is still owed at the end."""
@@ -102,7 +115,13 @@ class Teller:
 
     def _answered(self, history: History, turn: Turn) -> list[Answered]:
         return [
-            Answered(intent, self._ids.give(intent.provider_call_id, intent.call_id), answer_text(read, self._limit))
+            Answered(
+                intent,
+                self._ids.give(intent.provider_call_id, intent.call_id),
+                told_text(read, self._limit),
+                error=read.state != "succeeded",
+                content=told_content(read, self._wire.name),
+            )
             for intent, read in zip(_intents(history, turn), answers(history, turn), strict=True)
         ]
 

@@ -1,19 +1,39 @@
-"""The wire formats there are, by name."""
+"""The wire formats there are, by name; each is loaded when it is asked for."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 from ledger.errors import UsageError
 from ledger.providers.openai_chat import OpenAIChat
 from ledger.providers.port import WireFormat
 
-FORMATS: Final[dict[str, WireFormat]] = {each.name: each for each in (OpenAIChat(),)}
+FORMATS: Final = ("anthropic", "gemini", "mistral", "openai", "responses")
+"""Their names, as `format=` and `--format` take them."""
 
 
+@cache
 def get_format(name: str) -> WireFormat:
     """Return the wire format of this name; raises `UsageError` that names those there are."""
-    try:
-        return FORMATS[name]
-    except KeyError:
-        raise UsageError(f"no wire format {name!r}.", hint=f"There is: {', '.join(sorted(FORMATS))}.") from None
+    match name:
+        case "openai":
+            return OpenAIChat()
+        case "anthropic":
+            from ledger.providers.anthropic import Anthropic
+
+            return Anthropic()
+        case "gemini":
+            from ledger.providers.gemini import Gemini
+
+            return Gemini()
+        case "mistral":
+            from ledger.providers.mistral import Mistral
+
+            return Mistral()
+        case "responses":
+            from ledger.providers.responses import Responses
+
+            return Responses()
+        case _:
+            raise UsageError(f"no wire format {name!r}.", hint=f"There is: {', '.join(FORMATS)}.")

@@ -28,6 +28,7 @@ class OpenAIChat:
 
     name = openai_parse.NAME
     ids = IDS
+    system_apart = False
 
     def parse(self, reply: object) -> Reply:
         """Read a ChatCompletion, a choice or an assistant message."""
@@ -85,6 +86,10 @@ class OpenAIChat:
     def host(self, ids: Ids) -> HostMessages:
         """Return the way in for the host's messages of one conversation."""
         return openai_host.OpenAIHost(ids)
+
+    def request(self, system: str | None, messages: Sequence[JsonObject]) -> JsonObject:
+        """Return the messages as a request's body holds them."""
+        return {"messages": [*([] if system is None else [self.system(system)]), *messages]}
 
     def complete(self, messages: Sequence[Any], find: FindAnswers, *, every: bool) -> tuple[list[Any], set[str]]:
         """Return the transcript with the missing tool messages, each after its call's message."""

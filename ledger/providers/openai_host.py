@@ -10,10 +10,12 @@ from ledger.errors import JsonRejected
 from ledger.events import MessageRecorded
 from ledger.providers import openai_parse
 from ledger.providers.answer import unrecorded
+from ledger.providers.apart import take_apart
 from ledger.providers.names import Ids, wire_name
 from ledger.providers.plain import plain, text_of
 from ledger.strictjson import JsonObject, canonical, decode, export_safe, export_text
 
+_CHAT: Final = frozenset({openai_parse.NAME, "mistral"})  # formats with the same messages
 _ROLES: Final = frozenset({"system", "developer", "user", "assistant"})
 _INSTEAD_OF_TEXT: Final = frozenset({"audio", "function_call", "refusal"})
 _ORPHAN: Final = "[Result of a call that is not in this conversation]"
@@ -38,12 +40,12 @@ class OpenAIHost:
 
     def note(self, body: MessageRecorded) -> None:
         """Take in the ids that the message uses."""
-        for call in _calls(body.message) if body.provider == openai_parse.NAME else ():
+        for call in _calls(body.message) if body.provider in _CHAT else ():
             self._ids.give(_id(call, "id"), "")
 
     def push(self, body: MessageRecorded) -> list[JsonObject]:
         """Return the next messages; results wait until those of all calls beside them are there."""
-        if body.provider != openai_parse.NAME or not isinstance(body.message, dict):
+        if body.provider not in _CHAT or not isinstance(body.message, dict):
             return [*self.flush(), _foreign(body)]
         message: JsonObject = {"role": body.role} | export_safe(plain(body.message), nul=True)
         if message["role"] != "assistant" and not isinstance(message.get("content"), str | list):
@@ -114,10 +116,8 @@ def _function(call: JsonObject) -> JsonObject:
 
 def _foreign(body: MessageRecorded) -> JsonObject:
     """Return another provider's message as its role and text."""
-    message = body.message
-    content = message.get("content") if isinstance(message, dict) else message
-    role = body.role if body.role in _ROLES else "user"
-    return {"role": role, "content": export_text(_text(content), nul=True)}
+    role = "assistant" if body.role == "model" else body.role if body.role in _ROLES else "user"
+    return {"role": role, "content": export_text(take_apart(body.provider, body.role, body.message).words, nul=True)}
 
 
 def _text(content: Any) -> str:

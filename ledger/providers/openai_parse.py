@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from ledger.errors import UsageError
 from ledger.events.session_bodies import TurnKind
-from ledger.providers.plain import plain, text_of, view
+from ledger.providers.openai_stream import accumulate
+from ledger.providers.plain import named, plain, rest, text_of, text_or_none, view
 from ledger.providers.port import ProposedCall, Reply
 from ledger.strictjson import Json, JsonObject
 
@@ -34,21 +35,21 @@ CUT_OFF: Final = frozenset(
 
 _TAKEN: Final = (
     "Give the ChatCompletion (object or dict), its choices[0] or the assistant message; "
-    "of a stream, what was accumulated."
+    "of a stream, what was accumulated, or its chunks as a list."
 )
 _FOREIGN_PARTS: Final = frozenset({"tool_use", "tool_call", "functionCall"})
 
 
 def parse(reply: object) -> Reply:
     """
-    Read a ChatCompletion, a choice or a message; SDK objects and dicts alike.
+    Read a ChatCompletion, a choice, a message or the list of a stream's chunks; SDK objects and dicts alike.
 
     Only tool-call items (and the legacy `function_call`) become calls: JSON in a text that looks like one never does.
     Raises `UsageError` naming what was given.
     """
-    whole = view(reply)
+    whole = view(accumulate(reply) if isinstance(reply, list | tuple) and reply else reply)
     if whole is None:
-        raise UsageError(f"{NAME}: this is no reply: {_named(reply)}.", hint=_TAKEN)
+        raise UsageError(f"{NAME}: this is no reply: {named(reply)}.", hint=_TAKEN)
     choice, message = _message(whole)
     _refuse_foreign(message)
     sent = _calls(message)
@@ -60,11 +61,11 @@ def parse(reply: object) -> Reply:
         provider=NAME,
         calls=tuple(call for call, _ in sent),
         text=refusal if text is None and isinstance(refusal, str) else text,
-        response_id=_text(whole.get("id")),
-        stop_reason=_text(stop),
+        response_id=text_or_none(whole.get("id")),
+        stop_reason=text_or_none(stop),
         items=_items(whole, choice, message, [rest for _, rest in sent]),
         usage=plain(whole.get("usage")),
-        model=_text(whole.get("model")),
+        model=text_or_none(whole.get("model")),
     )
 
 
@@ -125,13 +126,13 @@ def _call(item: JsonObject) -> tuple[ProposedCall, JsonObject]:
         name=name if isinstance(name, str) else "",
         raw=given if isinstance(given, str) else None,
         arguments=None if isinstance(given, str) else given,
-        provider_call_id=_text(item.get("id")),
+        provider_call_id=text_or_none(item.get("id")),
     )
     known = {"id", "index", "custom" if custom else "function"} | (set() if custom else {"type"})
-    rest = _rest(item, known)
-    if extra := _rest(body, set()):
-        rest["function"] = extra
-    return call, rest
+    others = rest(item, known)
+    if extra := rest(body):
+        others["function"] = extra
+    return call, others
 
 
 def _kind(stop: object, message: JsonObject, *, sent: bool) -> TurnKind:
@@ -148,26 +149,13 @@ def _items(whole: JsonObject, choice: JsonObject, message: JsonObject, calls: li
     listed = isinstance(message.get("tool_calls"), list | tuple)
     known = {"role"} | ({"tool_calls"} if listed else {"function_call"} if calls else set())
     known |= set() if isinstance(content, list) else {"content"}
-    items: JsonObject = {"message": _rest(message, known)}
+    items: JsonObject = {"message": rest(message, known)}
     if any(calls):
         items["calls"] = calls
     if choice is not whole:
-        items["reply"] = _rest(whole, {"choices", "id", "model", "object", "usage"}) if choice else {}
-    items["choice"] = _rest(choice, {"message", "finish_reason", "index"})
+        items["reply"] = rest(whole, {"choices", "id", "model", "object", "usage"}) if choice else {}
+    items["choice"] = rest(choice, {"message", "finish_reason", "index"})
     others = whole.get("choices")
     if isinstance(others, list | tuple) and len(others) > 1:
         items["choices"] = [plain(view(other) or other) for other in others[1:]]
     return {key: value for key, value in items.items() if value} or None
-
-
-def _rest(whole: Mapping[str, Any], known: set[str]) -> JsonObject:
-    return {str(key): plain(value) for key, value in whole.items() if key not in known and value is not None}
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _named(value: object) -> str:
-    """Name what was given, without its content."""
-    return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")

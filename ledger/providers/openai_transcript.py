@@ -11,7 +11,7 @@ from ledger.providers.names import IdRule
 from ledger.providers.openai_host import tool_message
 from ledger.providers.openai_parse import calls_of
 from ledger.providers.plain import view
-from ledger.providers.port import FindAnswers, ProposedCall
+from ledger.providers.port import FindAnswers, ProposedCall, Told
 from ledger.strictjson import JsonObject, canonical
 
 
@@ -52,7 +52,7 @@ class Transcript:
         told: set[str] = set()
         done = 0
         for each, answers in zip(self._asking, find([each.calls for each in self._asking]), strict=True):
-            told |= {call_id for n, (call_id, text) in enumerate(answers or ()) if self._told(each.answers[n], text)}
+            told |= {told.call_id for n, told in enumerate(answers or ()) if self._told(each.answers[n], told.text)}
             if each.whole:
                 continue
             out += self._messages[done : each.place]
@@ -67,7 +67,7 @@ class Transcript:
         answer = None if place is None else self._views[place]
         return answer is None or answer.get("content") == text
 
-    def _filled(self, asking: _Asking, answers: Sequence[tuple[str, str]] | None) -> list[Any]:
+    def _filled(self, asking: _Asking, answers: Sequence[Told] | None) -> list[Any]:
         """Return the assistant message and one answer for each of its calls, in their order."""
         unknown = canonical(unrecorded()).decode()
         ids: dict[int, str] = {}
@@ -77,10 +77,10 @@ class Transcript:
             if place is not None:
                 found.append(self._messages[place])
                 continue
-            call_id, text = answers[number] if answers else (f"message {asking.place}, call {number}", unknown)
+            told = answers[number] if answers else Told(f"message {asking.place}, call {number}", unknown)
             if not call.provider_call_id:
-                ids[number] = self._rule.derived(call_id)
-            found.append(tool_message(call.provider_call_id or ids[number], text))
+                ids[number] = self._rule.derived(told.call_id)
+            found.append(tool_message(call.provider_call_id or ids[number], told.text))
         return [_with_ids(self._messages[asking.place], ids), *found]
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from base64 import b64encode
+from collections.abc import Collection, Mapping
+from enum import Enum
 from math import isfinite
-from typing import Final
+from typing import Any, Final
 
 from ledger.strictjson import Json, JsonObject
 
@@ -32,10 +34,14 @@ def view(value: object) -> JsonObject | None:
 
 def plain(value: object, depth: int = 0) -> Json:
     """Return a deep copy of anything as JSON: what has no JSON form, and what is nested too deep, becomes text."""
+    if isinstance(value, Enum):
+        value = value.value
     if value is None or isinstance(value, bool | str | int):
         return value
     if isinstance(value, float) and isfinite(value):
         return value
+    if isinstance(value, bytes):
+        return b64encode(value).decode()  # as APIs write them
     if isinstance(value, Mapping) and depth < _DEEPEST:
         return {str(key): plain(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple) and depth < _DEEPEST:
@@ -52,3 +58,18 @@ def text_of(content: object) -> str | None:
     texts = [part.get("text", part.get("refusal")) for part in content if isinstance(part, dict)]
     found = [text for text in texts if isinstance(text, str)]
     return "".join(found) if found else None
+
+
+def rest(whole: Mapping[str, Any], known: Collection[str] = ()) -> JsonObject:
+    """Return a deep copy of what is beside the known keys, as JSON; nulls are left out."""
+    return {str(key): plain(value) for key, value in whole.items() if key not in known and value is not None}
+
+
+def text_or_none(value: object) -> str | None:
+    """Return a text, and None for anything else."""
+    return value if isinstance(value, str) else None
+
+
+def named(value: object) -> str:
+    """Name what was given, without its content."""
+    return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")

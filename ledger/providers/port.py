@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from ledger.calls import Call
 from ledger.catalog.definition import ToolVersion
@@ -12,6 +12,9 @@ from ledger.events import MessageRecorded
 from ledger.events.session_bodies import TurnKind, TurnRecorded
 from ledger.providers.names import IdRule, Ids
 from ledger.strictjson import Json, JsonObject
+
+USER: Final = "user"
+"""The provider of a turn in which a user called: recorded, and never told a model, which has not read it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,8 +105,17 @@ class HostMessages(Protocol):
         """Return answers for the calls that stay without one."""
 
 
-FindAnswers: TypeAlias = Callable[[Sequence[Sequence[ProposedCall]]], Sequence[Sequence[tuple[str, str]] | None]]
-"""From the calls of each assistant message to (callId, answer) of each, or None where the ledger knows nothing."""
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a call is answered with in a host's own transcript; `error` as in `Answered`."""
+
+    call_id: str
+    text: str
+    error: bool = False
+
+
+FindAnswers: TypeAlias = Callable[[Sequence[Sequence[ProposedCall]]], Sequence[Sequence[Told] | None]]
+"""From the calls of each assistant message to the answer of each, or None where the ledger knows nothing."""
 
 
 class WireFormat(Protocol):
@@ -111,6 +123,7 @@ class WireFormat(Protocol):
 
     name: str
     ids: IdRule
+    system_apart: bool  # whether instructions stand beside the messages
 
     def parse(self, reply: object) -> Reply:
         """Read a model's answer; raises `UsageError` that names what was given and what is taken."""
@@ -139,6 +152,9 @@ class WireFormat(Protocol):
 
     def host(self, ids: Ids) -> HostMessages:
         """Return the way in for the host's messages of one conversation."""
+
+    def request(self, system: str | None, messages: Sequence[JsonObject]) -> JsonObject:
+        """Return the messages (and the instructions, where they stand apart) as a request's body holds them."""
 
     def complete(self, messages: Sequence[Any], find: FindAnswers, *, every: bool) -> tuple[list[Any], set[str]]:
         """

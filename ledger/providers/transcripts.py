@@ -11,10 +11,11 @@ from typing import Any, TypeAlias
 from ledger.calls import Call
 from ledger.errors import JsonRejected
 from ledger.history import History, Turn
-from ledger.providers.answer import SHOWN_BYTES, answer_text
+from ledger.providers.answer import SHOWN_BYTES
 from ledger.providers.conversation import honest, note_message
-from ledger.providers.names import Ids, wire_name
-from ledger.providers.port import ProposedCall, WireFormat
+from ledger.providers.names import Ids, key_name
+from ledger.providers.port import ProposedCall, Told, WireFormat
+from ledger.providers.verbatim import told_text
 from ledger.strictjson import canonical, check, decode
 
 _Key: TypeAlias = tuple[object, ...]
@@ -30,7 +31,7 @@ def complete(history: History, messages: Sequence[Any], wire: WireFormat, limit:
     the transcript tells it.
     """
 
-    def find(asked: Sequence[Sequence[ProposedCall]]) -> list[list[tuple[str, str]] | None]:
+    def find(asked: Sequence[Sequence[ProposedCall]]) -> list[list[Told] | None]:
         turns = _align(history, asked, wire)
         return [None if turn is None else _texts(history, turn, limit) for turn in turns]
 
@@ -43,9 +44,9 @@ def complete(history: History, messages: Sequence[Any], wire: WireFormat, limit:
     return completed
 
 
-def _texts(history: History, turn: Turn, limit: int) -> list[tuple[str, str]]:
-    calls = [(slot[0], history.calls[slot[-1]]) for slot in turn.slots if slot]
-    return [(first, answer_text(honest(history, call), limit)) for first, call in calls]
+def _texts(history: History, turn: Turn, limit: int) -> list[Told]:
+    calls = [(slot[0], honest(history, history.calls[slot[-1]])) for slot in turn.slots if slot]
+    return [Told(first, told_text(call, limit), error=call.state != "succeeded") for first, call in calls]
 
 
 def _align(history: History, asked: Sequence[Sequence[ProposedCall]], wire: WireFormat) -> list[Turn | None]:
@@ -77,7 +78,7 @@ def _index(history: History, turns: Sequence[Turn], wire: WireFormat) -> dict[_K
     ids = Ids(wire.ids)
     for place, turn in enumerate(turns):
         calls = [history.calls[slot[0]] for slot in turn.slots if slot]
-        names = tuple(wire_name(call.tool) for call in calls)
+        names = tuple(key_name(call.tool) for call in calls)
         digests = None if any(call.redacted for call in calls) else tuple(map(_digest, calls))
         own = tuple(call.provider_call_id or "" for call in calls)
         here = tuple(ids.give(call.provider_call_id, call.call_id) for call in calls)
@@ -88,7 +89,7 @@ def _index(history: History, turns: Sequence[Turn], wire: WireFormat) -> dict[_K
 
 def _asked_keys(calls: Sequence[ProposedCall]) -> list[_Key]:
     """Return the keys of a host's message, the surest first; of redacted calls the arguments are not known."""
-    names = tuple(wire_name(call.name) for call in calls)
+    names = tuple(key_name(call.name) for call in calls)
     ids = tuple(call.provider_call_id or "" for call in calls)
     digests = tuple(_hash(_value(call.raw, call.arguments)) for call in calls)
     return [(names, digests, ids), (names, None, ids), (names, digests), (names, None)]

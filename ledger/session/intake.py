@@ -15,6 +15,7 @@ from ledger.history import History
 from ledger.providers.port import ProposedCall, Reply
 from ledger.session.core import Core, Item, settled_by
 from ledger.session.gating import has_user_code, pass_gates, resource_keys
+from ledger.session.hosted import hosted_items
 from ledger.session.redaction import sensitive
 from ledger.session.running import Interrupted, Runner, cancelled
 from ledger.session.work import Work, examine, situation
@@ -46,7 +47,7 @@ def take_in(core: Core, reply: Reply, terms: Terms) -> Steps[int]:
     number = core.history.turns[-1].number + 1 if core.history.turns else 1
     items, works = proposals(core, reply, terms, number)
     runner = Runner(core)
-    runner.pending = [*items, *_settled_early(core, works)]
+    runner.pending = [*items, *_settled_early(core, works), *hosted_items(core, reply, number)]
     open_works = [work for work in works if work.refusal is None and not work.bodies]
     if open_works and has_user_code(core, open_works):
         items, runner.pending = runner.pending, []

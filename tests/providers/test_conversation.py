@@ -227,7 +227,7 @@ def test_another_providers_messages_become_role_and_text() -> None:
         {"role": "user", "content": "Hello."},
         {"role": "user", "content": "plain\\u0000"},
         {"role": "user", "content": ""},
-        {"role": "user", "content": '{"a":1}'},
+        {"role": "assistant", "content": '{"a":1}'},
         {"role": "assistant", "content": "Hi."},
     ]
 
