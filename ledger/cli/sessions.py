@@ -13,7 +13,6 @@ from ledger.cli.rows import Row
 from ledger.cli.table import tail
 from ledger.cli.text import Ink, Line
 from ledger.cli.when import instant
-from ledger.errors import UnknownSession
 from ledger.events.fields import to_wire
 from ledger.events.session_bodies import CloseReason
 from ledger.history import History
@@ -134,10 +133,8 @@ def _told_call(call: Row) -> str:
 
 def closed(ledger: Ledger, session_id: str, reason: CloseReason | None, message: str | None) -> tuple[Row, list[Line]]:
     """Close a session and return what to tell of it. Raises `UnknownSession`, `SessionOwned`."""
-    if ledger.reader.head(session_id) is None:
-        raise UnknownSession(session_id)
-    session = ledger.session(session_id)
     before = session_at(ledger.reader, session_id)
+    session = ledger.session(session_id)
     session.close(reason, message=message)
     return _closed(before, session.history)
 

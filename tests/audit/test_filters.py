@@ -1,5 +1,6 @@
 """Which rows are asked for."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from time import tzset
 from typing import Any
@@ -36,6 +37,16 @@ def test_words_of_events() -> None:
     assert asked == EventFilter(session_id="s", call_id="c", types=("call.started",), principal="ada")
 
 
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A process in another time zone."""
+    monkeypatch.setenv("TZ", "America/New_York")
+    tzset()
+    yield
+    monkeypatch.undo()
+    tzset()
+
+
 @pytest.mark.parametrize(
     "time",
     [
@@ -47,10 +58,8 @@ def test_words_of_events() -> None:
         "2026-05-01T12:00",
     ],
 )
-def test_an_instant_is_the_same_however_it_is_written(time: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_instant_is_the_same_however_it_is_written(time: Any, elsewhere: None) -> None:
     """Times are compared as instants: offsets count, and a time without one is UTC wherever one is."""
-    monkeypatch.setenv("TZ", "America/New_York")
-    tzset()
     assert event_filter({"until": time}).until == "2026-05-01T12:00:00.000000Z"
 
 
