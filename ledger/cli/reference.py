@@ -36,7 +36,7 @@ The global options stand before or after the command. A noun alone is its list: 
 | 2 | wrong usage |
 | 3 | something waits for a person, or for user code that this process lacks |
 | 4 | integrity failure; wins over the others |
-| 130 | interrupted (Ctrl-C) |
+| 130, 143 | interrupted (Ctrl-C, SIGTERM) |
 | 141 | whoever read the output left before its end (`… \| head -1`) |
 
 ## Output
