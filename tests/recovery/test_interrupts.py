@@ -285,3 +285,17 @@ def test_a_call_has_ended_as_the_session_is_lost(scene: Scene) -> None:
         pair.dispatch()
     assert found(scene) == [UNKNOWN, UNKNOWN]
     assert types(other, SESSION)[-2:] == ["call.outcome_arrived_late"] * 2
+
+
+def test_ctrl_c_leaves_alone_what_has_ended(scene: Scene) -> None:
+    """The first call of the turn was over and recorded."""
+
+    def second() -> Any:
+        if scene.ran[-1][0] == 2:
+            raise KeyboardInterrupt
+        return 1
+
+    scene.raises = second
+    with pytest.raises(KeyboardInterrupt):
+        scene.open().session(SESSION).dispatch(asked(*(("act", {"number": n}) for n in (1, 2, 3))))
+    assert [states[0] for states in found(scene)] == ["succeeded", "needs-review", "failed"]
