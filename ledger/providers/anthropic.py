@@ -49,7 +49,7 @@ class Anthropic:
         if not isinstance(kept, list):
             kept = [] if turn.text is None else [{"type": "text", "text": turn.text}]
         blocks = [block for block in filled(kept, answered, _tool_use) if _sendable(block)]
-        if turn.stop_reason != "pause_turn":  # its next answer begins with the results
+        if turn.stop_reason != "pause_turn":  # the next answer begins with the results
             blocks = without_unpaired(blocks)
         while blocks and blocks[-1].get("type") in _THINKING:
             blocks.pop()
@@ -139,15 +139,15 @@ class _Blocks:
 
 
 def without_unpaired(blocks: Sequence[JsonObject]) -> list[JsonObject]:
-    """Return the blocks without calls of the provider's own tools that have no result, and without such results."""
-    asked = {block.get("id") for block in blocks if block.get("type") in HOSTED}
+    """
+    Return the blocks without calls of the provider's own tools that have no result.
+
+    Beside calls of the host they stay: they are under way, and their results begin the next answer.
+    """
     ended = {block.get("tool_use_id") for block in blocks if is_hosted_result(block)}
-    return [
-        block
-        for block in blocks
-        if not (block.get("type") in HOSTED and block.get("id") not in ended)
-        and not (is_hosted_result(block) and block.get("tool_use_id") not in asked)
-    ]
+    if any(block.get("type") == "tool_use" for block in blocks):
+        return list(blocks)
+    return [block for block in blocks if block.get("type") not in HOSTED or block.get("id") in ended]
 
 
 def _sendable(block: JsonObject) -> bool:

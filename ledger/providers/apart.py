@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ledger.errors import UsageError
 from ledger.providers import anthropic_parse, gemini_parse, openai_parse, responses_parse
-from ledger.providers.plain import plain, text_of, text_or_none, view
+from ledger.providers.plain import plain, rest, text_of, text_or_none, view
 from ledger.providers.port import Reply
 from ledger.strictjson import Json, JsonObject, canonical
 
@@ -44,8 +44,8 @@ class Apart:
     @property
     def text(self) -> str:
         """The text of the rest."""
-        rest = self.rest or {}
-        return text_from(rest.get("content", rest.get("parts")))
+        left = self.rest or {}
+        return text_from(left.get("content", left.get("parts")))
 
     @property
     def words(self) -> str:
@@ -139,10 +139,10 @@ def _response(given: Mapping[str, Any]) -> Given:
 
 
 def _responses(role: str, whole: JsonObject) -> Apart:
-    kind = whole.get("type")
-    if kind in responses_parse.RESULTS:
-        given_id = text_or_none(whole.get("call_id")) or None
-        return Apart(role=role, results=(Given(content=one_text(plain(whole.get("output"))), id=given_id),))
+    if responses_parse.is_result(whole):
+        plainly = whole["type"] == "function_call_output"
+        content = one_text(plain(whole.get("output"))) if plainly else rest(whole, {"call_id"})
+        return Apart(role=role, results=(Given(content=content, id=text_or_none(whole.get("call_id")) or None),))
     if responses_parse.is_output(whole):
         return _answer(role, {"output": [whole]}, responses_parse.parse)
     return Apart(role=role, rest=whole)

@@ -21,12 +21,13 @@ def check_anthropic(messages: Sequence[Any]) -> list[Problem]:
     """
     Return what Anthropic's API would refuse in a conversation; empty: nothing.
 
-    The user begins. Behind a message with calls comes one user message that begins with exactly their results. Ids
+    The user begins. Behind the assistant's calls comes one user message that begins with exactly their results. Ids
     are of its alphabet and unique, inputs objects, texts not blank; thinking is signed and never the last block; what
     the provider's own tools were asked has its result. All is strict JSON without NUL and lone surrogates.
     """
     found: list[Problem] = []
     seen: set[str] = set()
+    hosted: set[object] = set()
     waiting: list[str] = []
     before: JsonObject = {}
     for place, message in enumerate(messages):
@@ -38,13 +39,13 @@ def check_anthropic(messages: Sequence[Any]) -> list[Problem]:
         faults = [*_contents(message, blocks)]
         if message["role"] == "user":
             faults += _user(blocks, waiting)
-        found += [Problem(place, *each) for each in faults]
-        found += unanswered(place, waiting, "in this message")
-        waiting = []
         if message["role"] == "assistant":
-            found += [Problem(place, *each) for each in _assistant(blocks, seen, waiting)]
-            if place + 1 < len(messages):
-                found += [Problem(place, *each) for each in _unpaired(blocks)]
+            faults += _assistant(blocks, seen, waiting)
+            faults += _hosted(blocks, hosted, last=place + 1 == len(messages))
+        found += [Problem(place, *each) for each in faults]
+        if message["role"] != "assistant":
+            found += unanswered(place, waiting, "in this message")
+            waiting.clear()
         before = message
     return found + unanswered(len(messages), waiting, "at the end")
 
@@ -131,8 +132,15 @@ def _call(block: JsonObject, seen: set[str], waiting: list[str]) -> _Faults:
         yield "arguments", "the input is an object"
 
 
-def _unpaired(blocks: Sequence[JsonObject]) -> _Faults:
-    asked = {block.get("id") for block in blocks if block.get("type") in HOSTED}
-    ended = {block.get("tool_use_id") for block in blocks if is_hosted_result(block)}
-    for given in sorted(map(repr, asked ^ ended)):
-        yield "unpaired", f"the provider's own call {given} and its result stand in one message"
+def _hosted(blocks: Sequence[JsonObject], asked: set[object], *, last: bool) -> _Faults:
+    """Compare the provider's own calls with their results; those beside calls of the host may still be under way."""
+    here = [block.get("id") for block in blocks if block.get("type") in HOSTED]
+    ended = [block.get("tool_use_id") for block in blocks if is_hosted_result(block)]
+    asked.update(here)
+    for given in ended:
+        if given not in asked:
+            yield "orphan", f"the result {given!r} of the provider's own tool has no call before it"
+    under_way = last or any(block.get("type") == "tool_use" for block in blocks)
+    for given in here:
+        if given not in ended and not under_way:
+            yield "unpaired", f"the provider's own call {given!r} has no result"

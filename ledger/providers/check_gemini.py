@@ -18,14 +18,13 @@ def check_gemini(messages: Sequence[Any]) -> list[Problem]:
     """
     Return what Gemini's API would refuse in a list of contents; empty: nothing.
 
-    The user begins. A content with calls comes directly behind a user's, and the next one holds as many responses, of
-    the same names, in the same order. Arguments and responses are objects; ids, where there are any, are unique and
+    The user begins. Behind the model's calls comes a user's content with as many responses, of the same names, in the
+    same order. Arguments and responses are objects; ids, where there are any, are unique and
     come back. All is strict JSON without NUL and lone surrogates.
     """
     found: list[Problem] = []
     seen: set[str] = set()
     waiting: list[JsonObject] = []
-    before = "model"
     for place, message in enumerate(messages):
         fault = _fault(message, first=place == 0)
         if fault is not None:
@@ -34,12 +33,12 @@ def check_gemini(messages: Sequence[Any]) -> list[Problem]:
         parts = [part for part in message["parts"] if isinstance(part, dict)]
         calls = [part["functionCall"] for part in parts if isinstance(part.get("functionCall"), dict)]
         results = [part["functionResponse"] for part in parts if isinstance(part.get("functionResponse"), dict)]
-        faults = [*_parts(message, parts), *_results(results, waiting)]
-        if calls and before == "model":
-            faults.append(("order", "calls come directly behind a user's content"))
-        faults += [fault for call in calls for fault in _call(call, seen)]
+        faults = [*_parts(message, parts), *(each for call in calls for each in _call(call, seen))]
+        if message["role"] == "user":
+            faults += _results(results, waiting)
+            waiting = []
         found += [Problem(place, *each) for each in faults]
-        waiting, before = calls, message["role"]
+        waiting += calls
     return found + [Problem(len(messages), *each) for each in _results([], waiting)]
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from ledger.errors import JsonRejected
 from ledger.providers.problems import Problem, broken, unanswered
-from ledger.providers.responses_parse import HOSTED, is_output
+from ledger.providers.responses_parse import is_call, is_output, is_result
 from ledger.strictjson import JsonObject, decode
 
 _ID: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -61,15 +61,10 @@ def _item(item: JsonObject, seen: set[str], waiting: list[str]) -> _Faults:
             yield "content", "the content is a text or a list of parts"
     elif kind == "function_call":
         yield from _call(item, seen, waiting)
-    elif kind.endswith("_output") and item.get("execution") != "server":
+    elif is_result(item):
         yield from _output(item, waiting)
-    elif kind.endswith("_call") and isinstance(item.get("call_id"), str) and not _executed(item):
-        waiting.append(item["call_id"])  # a built-in tool that the host executes
-
-
-def _executed(item: JsonObject) -> bool:
-    """Whether the provider executed it."""
-    return item["type"] in HOSTED and item.get("execution") != "client"
+    elif is_call(item):
+        waiting.append(str(item.get("call_id")))  # of a custom or a built-in tool
 
 
 def _call(item: JsonObject, seen: set[str], waiting: list[str]) -> _Faults:

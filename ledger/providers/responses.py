@@ -15,6 +15,7 @@ from ledger.providers.plain import plain, view
 from ledger.providers.port import Answered, FindAnswers, HostMessages, Reply
 from ledger.providers.quoted import Quoted
 from ledger.providers.rendering import filled, offers
+from ledger.providers.responses_parse import is_result
 from ledger.providers.responses_transcript import ItemTranscript, function_output
 from ledger.strictjson import JsonObject, export_safe, export_text
 
@@ -51,9 +52,7 @@ class Responses:
 
     def results(self, answered: Sequence[Answered]) -> list[JsonObject]:
         """Return one output item for each call."""
-        return [
-            function_output(each.id, each.content if isinstance(each.content, list) else each.text) for each in answered
-        ]
+        return [_output(each) for each in answered]
 
     def tools(self, versions: Sequence[ToolVersion]) -> list[JsonObject]:
         """Return the tools as `tools=` of a request takes them; the schemas are copies."""
@@ -94,10 +93,28 @@ class Responses:
 
 
 def _function_call(each: Answered, kept: JsonObject) -> JsonObject:
-    """Return the call's item; a custom tool's, whose text is no JSON, is told as a function's."""
+    """
+    Return the call's item.
+
+    That of another tool than a function is told as a function's, unless its own kind of output answers it.
+    """
+    if _native(each):
+        return kept | {"call_id": each.id}
     others = {key: value for key, value in kept.items() if key != "type"} if kept.get("type") == "function_call" else {}
     name, arguments = wire_name(each.call.tool), arguments_text(each.call)
     return {"type": "function_call", "call_id": each.id, "name": name, "arguments": arguments} | others
+
+
+def _native(each: Answered) -> bool:
+    """Whether the answer is the output item of a custom or a built-in tool."""
+    return isinstance(each.content, dict) and is_result({"call_id": ""} | each.content)
+
+
+def _output(each: Answered) -> JsonObject:
+    if _native(each):
+        native: JsonObject = each.content | {"call_id": each.id}
+        return native
+    return function_output(each.id, each.content if isinstance(each.content, list) else each.text)
 
 
 def _own(role: str, message: JsonObject) -> list[JsonObject]:

@@ -13,8 +13,6 @@ from ledger.providers.responses_stream import accumulate, is_stream
 from ledger.strictjson import Json, JsonObject
 
 NAME: Final = "responses"
-CALLS: Final = frozenset({"custom_tool_call", "function_call"})
-RESULTS: Final = frozenset({"custom_tool_call_output", "function_call_output"})
 HOSTED: Final = {
     "code_interpreter_call": "code_interpreter",
     "file_search_call": "file_search",
@@ -26,7 +24,9 @@ HOSTED: Final = {
 """Items of tools that the provider executed, and the names they are recorded under (mcp: the tool's own)."""
 
 _TAKEN: Final = "Give the Response (object or dict), its output items, or the events of its stream as a list."
-_NOT_ARGUMENTS: Final = frozenset({"error", "id", "output", "outputs", "result", "results", "status", "type"})
+_NOT_ARGUMENTS: Final = frozenset(
+    {"call_id", "error", "id", "output", "outputs", "result", "results", "status", "type"}
+)
 _KNOWN: Final = frozenset({"id", "model", "object", "output", "status", "usage"})
 
 
@@ -44,57 +44,77 @@ def parse(reply: object) -> Reply:
         given = named(reply) if whole is None else f"an object with the keys {sorted(map(str, whole))[:8]}"
         raise UsageError(f"{NAME}: this is no reply: {given}.", hint=_TAKEN)
     items = [found for each in output if (found := view(each)) is not None]
-    calls = tuple(_call(item) for item in items if item.get("type") in CALLS)
+    done = {item.get("call_id"): item for item in items if is_result(item)}  # the provider itself has answered these
+    asked = [item for item in items if is_call(item) and item.get("call_id") not in done]
+    executed = [item for item in items if is_call(item) or item.get("type") in HOSTED]
+    calls = tuple(map(_call, asked))
     status, stop = text_or_none(whole.get("status")), _stop(whole)
     return Reply(
         kind=_kind(status, calls),
         provider=NAME,
         calls=calls,
-        hosted=tuple(_hosted(item) for item in items if _is_hosted(item)),
+        hosted=tuple(_hosted(item, done.get(item.get("call_id"))) for item in executed if item not in asked),
         text=_text(items),
         response_id=text_or_none(whole.get("id")),
         stop_reason=stop or status,
-        items=_items(whole, items),
+        items=_items(whole, items, asked),
         usage=plain(whole.get("usage")),
         model=text_or_none(whole.get("model")),
     )
 
 
+def is_call(item: Mapping[str, Any]) -> bool:
+    """Whether an item is a call that the host answers: a function's, a custom tool's, a built-in tool's."""
+    kind = item.get("type")
+    if not isinstance(kind, str) or not kind.endswith("_call"):
+        return False
+    if kind in ("function_call", "custom_tool_call"):
+        return True
+    return isinstance(item.get("call_id"), str) and (kind not in HOSTED or item.get("execution") == "client")
+
+
+def is_result(item: Mapping[str, Any]) -> bool:
+    """Whether an item answers a call of the host's."""
+    kind = item.get("type")
+    if not isinstance(kind, str) or item.get("execution") == "server":
+        return False
+    return kind.endswith("_call_output" if item.get("call_id") is None else "_output")
+
+
 def is_output(item: Mapping[str, Any]) -> bool:
     """Whether an item of a conversation is the model's: reasoning, its messages, calls, and what belongs to those."""
-    kind = item.get("type")
-    if kind in (None, "message"):
+    if item.get("type", "message") == "message":
         return item.get("role") == "assistant"
-    return kind not in RESULTS and item.get("role") is None
+    return not is_result(item) and item.get("role") is None
 
 
 def _call(item: JsonObject) -> ProposedCall:
-    given = item.get("input" if item["type"] == "custom_tool_call" else "arguments")
+    kind: str = item["type"]
+    given = item.get("input" if kind == "custom_tool_call" else "arguments")
+    if given is None and kind not in ("custom_tool_call", "function_call"):
+        given = rest(item, _NOT_ARGUMENTS)  # a built-in tool says what to do under names of its own
     return ProposedCall(
-        name=text_or_none(item.get("name")) or "",
+        name=text_or_none(item.get("name")) or ("" if kind == "function_call" else kind.removesuffix("_call")),
         raw=given if isinstance(given, str) else None,
         arguments=None if isinstance(given, str) else given,
         provider_call_id=text_or_none(item.get("call_id")),
     )
 
 
-def _is_hosted(item: JsonObject) -> bool:
-    return item.get("type") in HOSTED and item.get("execution") != "client"
-
-
-def _hosted(item: JsonObject) -> HostedCall:
-    kind = HOSTED[item["type"]]
+def _hosted(item: JsonObject, output: JsonObject | None) -> HostedCall:
+    kind: str = item["type"]
     given = item.get("arguments")
     failed = item.get("status") in ("failed", "incomplete") or item.get("error") is not None
-    done = item.get("status") in (None, "completed")
-    results = {key: item.get(key) for key in ("output", "outputs", "results") if item.get(key) is not None}
+    done = output is not None or item.get("status") in (None, "completed")
+    results = (output or item).get
+    found = next((value for key in ("output", "outputs", "results") if (value := results(key)) is not None), None)
     return HostedCall(
-        name=text_or_none(item.get("name")) or kind,
+        name=text_or_none(item.get("name")) or HOSTED.get(kind, kind.removesuffix("_call")),
         raw=given if isinstance(given, str) else None,
         arguments=plain(given) if isinstance(given, dict) else rest(item, _NOT_ARGUMENTS),
         provider_call_id=text_or_none(item.get("id")),
         ended="failed" if failed else "succeeded" if done else None,
-        result=None if failed else plain(next(iter(results.values()), None)),
+        result=None if failed else plain(found),
         message=f"The provider says: {plain(item.get('error')) or 'it failed'}." if failed else None,
     )
 
@@ -123,11 +143,11 @@ def _text(items: Sequence[JsonObject]) -> str | None:
     return "".join(found) if found else None
 
 
-def _items(whole: JsonObject, items: Sequence[JsonObject]) -> Json:
+def _items(whole: JsonObject, items: Sequence[JsonObject], asked: Sequence[JsonObject]) -> Json:
     """Keep what was not understood; the items only where text and calls alone would not give them back."""
     kept: JsonObject = {}
     if not _simple(items):
-        kept["output"] = _marked(items)
+        kept["output"] = _marked(items, asked)
     if others := rest(whole, _KNOWN):
         kept["response"] = others
     return kept or None
@@ -146,15 +166,16 @@ def _simple(items: Sequence[JsonObject]) -> bool:
     return True
 
 
-def _marked(items: Sequence[JsonObject]) -> list[JsonObject]:
+def _marked(items: Sequence[JsonObject], asked: Sequence[JsonObject]) -> list[JsonObject]:
     """Return the items with a mark in place of each call: which one of the turn's it is."""
     kept: list[JsonObject] = []
     calls = 0
     for item in items:
-        if item.get("type") not in CALLS:
+        if not any(item is each for each in asked):
             kept.append(rest(item))
             continue
-        mark = {"type": item["type"], "call": calls}
-        kept.append(mark | rest(item, {"arguments", "call_id", "input", "name", "type"}))
+        function = item["type"] == "function_call"
+        known = {"arguments", "call_id", "name"} if function else {"call_id"}
+        kept.append({"call": calls} | rest(item, known))
         calls += 1
     return kept

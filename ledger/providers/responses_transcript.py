@@ -10,7 +10,7 @@ from ledger.providers.answer import unrecorded
 from ledger.providers.names import IdRule
 from ledger.providers.plain import view
 from ledger.providers.port import FindAnswers, ProposedCall, Told
-from ledger.providers.responses_parse import CALLS, RESULTS, is_output, parse
+from ledger.providers.responses_parse import is_call, is_output, is_result, parse
 from ledger.strictjson import JsonObject, canonical
 
 
@@ -64,7 +64,7 @@ class ItemTranscript:
         """Return the model's items and one output for each call, in their order."""
         unknown = canonical(unrecorded()).decode()
         items = list(self._items[run.start : run.stop])
-        calls = [n for n in range(len(items)) if self._views[run.start + n].get("type") in CALLS]
+        calls = [n for n in range(len(items)) if is_call(self._views[run.start + n])]
         for number, call in enumerate(run.calls):
             place = run.answers[number]
             if place is not None:
@@ -93,7 +93,7 @@ def _runs(views: Sequence[JsonObject]) -> list[_Run]:
             found.append(_Run(start, stop, len(views), calls, [None] * len(calls)))
     for run in found:
         for place in range(run.stop, run.end):
-            if views[place].get("type") in RESULTS:
+            if is_result(views[place]):
                 _assign(run, place, views[place].get("call_id") or None)
     return found
 
