@@ -1,0 +1,27 @@
+"""One desk a test, on a copy of an empty ledger."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ledger.store.urls import open_store
+from tests.cases.scenes import Desk
+
+
+@pytest.fixture(scope="session")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ledger file with its tables and nothing in them."""
+    path = tmp_path_factory.mktemp("empty") / "ledger.db"
+    open_store(f"sqlite:///{path}", create=True).close()
+    return path
+
+
+@pytest.fixture
+def desk(tmp_path: Path, empty: Path) -> Iterator[Desk]:
+    """A folder with a ledger, and a tool that pays."""
+    shutil.copy(empty, tmp_path)
+    found = Desk(tmp_path)
+    yield found
+    found.close()

@@ -1,0 +1,108 @@
+"""Reports of events that were lost, doubled or slow to append."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from typing import Any
+
+import pytest
+
+from ledger import LedgerError
+from ledger.events import CallNoted, MessageRecorded
+from ledger.store.port import Reader
+from tests.cases.scenes import SESSION, Desk
+from tests.session.agents import asked, recorded
+
+
+def test_a_sequence_begins_anew_after_a_restart(desk: Desk) -> None:
+    """
+    Five events, a restart, five more: 1 to 10, and it is the database that allows no place twice.
+
+    https://github.com/Appsilon/mediforce/issues/625
+    """
+    for start in (0, 5):
+        ledger = desk.open()
+        session = ledger.session(SESSION)
+        for number in range(start, start + 5):
+            session.add({"role": "user", "content": str(number)})
+        ledger.close()
+    ledger = desk.open()
+    events = list(ledger.reader.read(SESSION, limit=100))
+    assert [event.sequence for event in events] == list(range(1, len(events) + 1))
+    bodies = [event.body for event in recorded(ledger, SESSION)]
+    said = [body.message["content"] for body in bodies if isinstance(body, MessageRecorded)]
+    assert said == [str(number) for number in range(10)]
+    connection = sqlite3.connect(desk.folder / "ledger.db")
+    copy = "INSERT INTO event SELECT NULL, {} FROM event WHERE sequence = 3"
+    columns = [row[1] for row in connection.execute("PRAGMA table_info(event)")][1:]
+    with pytest.raises(sqlite3.IntegrityError):
+        connection.execute(copy.format(", ".join(columns)))
+    connection.close()
+
+
+def test_parallel_appends_all_succeed_and_some_are_lost(desk: Desk) -> None:
+    """
+    20 threads with ledgers of their own append to one session: what was acknowledged is what is there.
+
+    https://github.com/Eventuous/eventuous/pull/582 (20 appends "succeeded", 10 events were lost).
+    """
+    call_id = desk.open().session(SESSION).call("pay", {"amount": 1}).call_id
+    noted: list[str] = []
+    ready = threading.Barrier(20)
+
+    def append(number: int) -> None:
+        ledger = desk.open(tools=False)
+        ready.wait()
+        for turn in range(3):
+            try:
+                ledger.note(call_id, f"{number}/{turn}", by="ada")
+            except LedgerError:
+                continue  # an error is an answer too: nothing of it is recorded then
+            noted.append(f"{number}/{turn}")
+
+    threads = [threading.Thread(target=append, args=(number,)) for number in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    bodies = [event.body for event in recorded(desk.open(), SESSION)]
+    stored = [body.text for body in bodies if isinstance(body, CallNoted)]
+    assert sorted(stored) == sorted(noted)
+    assert len(noted) == 60
+
+
+class Counting:
+    """Counts the events that are read on the way to the store."""
+
+    def __init__(self, store: Reader) -> None:
+        self._store = store
+        self.read_events = 0
+
+    def read(self, session_id: str, **about: Any) -> Any:
+        found = self._store.read(session_id, **about)
+        self.read_events += len(found)
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+def test_an_append_reads_the_whole_history(desk: Desk) -> None:
+    """
+    A loaded session appends without reading a single event again, however long it is; opening reads each event once.
+
+    https://github.com/google/adk-js/pull/831 (convoys of 150 s); the times are in the benchmark.
+    """
+    session = desk.open().session(SESSION)
+    for number in range(600):
+        session.add({"role": "user", "content": str(number)})
+    ledger = desk.open()
+    counting: Counting = ledger.wrap_store(Counting)
+    again = ledger.session(SESSION)
+    again.messages()
+    assert counting.read_events == len(again.history.entries) + 2  # opened and claimed
+    before = counting.read_events
+    again.dispatch(asked(("pay", {"amount": 1})))
+    again.add({"role": "user", "content": "more"})
+    assert counting.read_events == before
