@@ -8,6 +8,7 @@ import contextvars
 import inspect
 import queue
 import threading
+from collections.abc import Callable
 from typing import Any, TypeVar, assert_never
 
 from ledger.execution.flights import Flight, awaited
@@ -17,21 +18,29 @@ T = TypeVar("T")
 
 
 def drive(steps: Steps[T]) -> T:
-    """Run the engine to its end on this thread; whatever a request raises is raised in the engine at that place."""
+    """
+    Run the engine to its end on this thread; whatever a request raises is raised in the engine at that place.
+
+    So is a Ctrl-C that hits between two requests: only an engine that has ended may be left.
+    """
     driver = _Blocking()
     failed: BaseException | None = None
     argument: Any = None
     while True:
         try:
-            request = steps.throw(failed) if failed is not None else steps.send(argument)
-        except StopIteration as stop:
-            value: T = stop.value
-            return value
-        failed, argument = None, None
-        try:
-            argument = driver.perform(request)
-        except BaseException as error:  # noqa: BLE001 - the engine decides what it means, Ctrl-C too
-            failed = error
+            argument = driver.perform(_next(steps, argument, failed))
+            failed = None
+        except BaseException as error:
+            if inspect.getgeneratorstate(steps) == inspect.GEN_CLOSED:
+                if isinstance(error, StopIteration):
+                    value: T = error.value
+                    return value
+                raise
+            argument, failed = None, error
+
+
+def _next(steps: Steps[T], argument: Any, failed: BaseException | None) -> Request:
+    return steps.send(argument) if failed is None else steps.throw(failed)
 
 
 class _Blocking:
@@ -53,8 +62,7 @@ class _Blocking:
             case Await(seconds):
                 return self._wait(seconds)
             case LetGo(call_id, late, _):
-                flight = self._flights.get(call_id)
-                return None if flight is None else flight.let_go(late)
+                return self._let_go(call_id, late)
             case _:
                 assert_never(request)
 
@@ -71,9 +79,15 @@ class _Blocking:
             found.append(self._landed.get(timeout=seconds))
             while True:
                 found.append(self._landed.get_nowait())
-        for ended in found:
-            self._flights.pop(ended.call_id, None)
         return found
+
+    def _let_go(self, call_id: str, late: Callable[[Ended], None]) -> bool | None:
+        flight = self._flights.get(call_id)
+        if flight is None or flight.let_go(late):
+            return None if flight is None else True
+        if flight.ended is not None:  # told once more: an interruption may have hit while it was handed over
+            self._landed.put(flight.ended)
+        return False
 
 
 def start_thread(flight: Flight) -> None:
@@ -95,17 +109,17 @@ async def adrive(steps: Steps[T]) -> T:
     argument: Any = None
     while True:
         try:
-            request = steps.throw(failed) if failed is not None else steps.send(argument)
-        except StopIteration as stop:
-            if driver.cancelled is not None:
-                raise driver.cancelled from None
-            value: T = stop.value
-            return value
-        failed, argument = None, None
-        try:
-            argument = await driver.perform(request)
-        except BaseException as error:  # noqa: BLE001 - the engine decides what it means, cancellation too
-            failed = error
+            argument = await driver.perform(_next(steps, argument, failed))
+            failed = None
+        except BaseException as error:
+            if inspect.getgeneratorstate(steps) == inspect.GEN_CLOSED:
+                if driver.cancelled is not None:
+                    raise driver.cancelled from error
+                if isinstance(error, StopIteration):
+                    value: T = error.value
+                    return value
+                raise
+            argument, failed = None, error
 
 
 class _Awaiting:
@@ -163,7 +177,9 @@ class _Awaiting:
         if flight is None:
             return None
         under_way = flight.let_go(request.late)
-        if request.interrupt and flight.task is not None:
+        if flight.ended is not None and not under_way:  # told once more, as above
+            self._landed.put_nowait(flight.ended)
+        elif request.interrupt and flight.task is not None:
             flight.task.cancel()
         return under_way
 
@@ -173,13 +189,10 @@ class _Awaiting:
             return found
         with contextlib.suppress(TimeoutError):
             found.append(await asyncio.wait_for(self._landed.get(), seconds))
-            self._flights.pop(found[0].call_id, None)
         return [*found, *self._taken()]
 
     def _taken(self) -> list[Ended]:
         found: list[Ended] = []
         while not self._landed.empty():
             found.append(self._landed.get_nowait())
-        for ended in found:
-            self._flights.pop(ended.call_id, None)
         return found

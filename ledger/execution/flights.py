@@ -19,14 +19,14 @@ class Flight:
         self.run = run
         self._landed = landed
         self._late: Callable[[Ended], None] | None = None
-        self._done = False
+        self.ended: Ended | None = None
         self._lock = threading.Lock()
         self.task: asyncio.Task[None] | None = None
 
     def land(self, ended: Ended, *, in_loop: bool = False) -> None:
         """Hand the end to whoever is interested in it now; a late end is never recorded on an event loop's thread."""
         with self._lock:
-            self._done = True
+            self.ended = ended
             late = self._late
         if late is None:
             self._landed(ended)
@@ -39,7 +39,7 @@ class Flight:
         """Turn a later end over to `late`; False if it has ended already (its end is in the queue)."""
         self.run.context.cancel()
         with self._lock:
-            if self._done:
+            if self.ended is not None:
                 return False
             self._late = late
             return True
@@ -70,7 +70,7 @@ class Flight:
 
     def _end(self, begun: float, value: Any, raised: BaseException | None) -> Ended:
         spent = round((time.perf_counter() - begun) * 1000, 3)
-        return Ended(call_id=self.run.call_id, value=value, raised=raised, duration_ms=spent)
+        return Ended(call_id=self.run.call_id, run=self.run, value=value, raised=raised, duration_ms=spent)
 
 
 async def awaited(value: Any) -> Any:

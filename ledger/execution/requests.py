@@ -57,6 +57,8 @@ class LetGo:
     """
     Stop waiting for a run; answered with whether it was still under way, and with None where it never began.
 
+    The end of one that was not is told (again) at the next `Await`.
+
     `late` is called with its `Ended` on the run's own thread when it comes to an end after all. `interrupt` cancels an
     async tool's task; a thread cannot be stopped, it is only told (`context.cancelled`).
     """
@@ -68,9 +70,10 @@ class LetGo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """How a run ended: with a value, or with what it raised."""
+    """How a run ended: with a value, or with what it raised; `run` tells the attempts of a call apart."""
 
     call_id: str
+    run: Run | None = None
     value: Any = None
     raised: BaseException | None = None
     duration_ms: float = 0.0

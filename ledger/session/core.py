@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
 from ledger.calls import NEW_CALL, TERMINAL, Call, CallRow, State, call_row, evolve
-from ledger.errors import IllegalTransition, ReadOnlySession, SessionClosed, SessionOwned, WrongSequence
+from ledger.errors import IllegalTransition, LedgerError, ReadOnlySession, SessionClosed, SessionOwned, WrongSequence
 from ledger.events import (
     Body,
     CallDenied,
@@ -68,10 +70,14 @@ class Prepared:
     refused: list[Item] = field(default_factory=list)
 
 
+class Worker:
+    """One that works on a session in this process, as long as it lives."""
+
+
 @dataclass(slots=True, weakref_slot=True, eq=False)
 class Core:
     """
-    Shared by all handles of a session in one ledger; `busy` is held by the one that works on it.
+    Shared by all handles of a session in one ledger; `working` names the one that works on it.
 
     `secrets` keeps the true arguments of calls whose sensitive values were redacted before disk: they exist in this
     process only.
@@ -91,7 +97,9 @@ class Core:
     told_until: int = 0  # what settled up to here was told to the model by this process
     secrets: dict[str, Any] = field(default_factory=dict)
     patience: float = 0.0  # until when (monotonic) another owner is waited for
-    busy: threading.Lock = field(default_factory=threading.Lock)
+    working: weakref.ref[Worker] | None = None
+    gate: threading.Lock = field(default_factory=threading.Lock)
+    broken_off: int = 0  # how often something broke off: every handle recovers again then
 
     @property
     def session_id(self) -> str:
@@ -315,22 +323,50 @@ class Core:
 
     # -- one at a time
 
-    def enter(self, wait: float) -> Steps[None]:
+    def enter(self, who: Worker, wait: float) -> Steps[None]:
         """
         Begin to work on the session in this process; raises `SessionOwned` where another thread does.
 
         `wait` (seconds) is also how long the lease of another process is waited for.
         """
         until = self.wiring.clock.monotonic() + wait
-        while not self.busy.acquire(blocking=False):
+        while not self.is_worker(who, claim=True):
             if self.wiring.clock.monotonic() >= until:
                 raise SessionOwned(self.session_id, owner="another thread of this process", until="it is done")
             yield from ended_runs(_POLL_SECONDS)
         self.patience = until
 
-    def leave(self) -> None:
-        """End to work on the session."""
-        self.busy.release()
+    def is_worker(self, who: Worker, *, claim: bool = False) -> bool:
+        """
+        Return whether this one works on the session; `claim`: it begins to, if nobody does.
+
+        The place is held by a weak reference: whoever was cut off (Ctrl-C at any instruction) holds it no longer.
+        """
+        with self.gate:
+            holder = self.working() if self.working is not None else None
+            if claim and holder is None:
+                self.working = weakref.ref(who)
+                return True
+        return holder is who
+
+    def leave(self, who: Worker) -> None:
+        """End to work on the session; one who did not get in changes nothing."""
+        if self.is_worker(who):
+            self.working = None
+
+    def forget(self) -> None:
+        """Read the session anew at the next refresh: something broke off in the middle."""
+        self.history = History(self.session_id)
+        self.loaded = False
+        self.broken_off += 1
+
+    def let_lapse(self) -> None:
+        """Stop renewing the lease, without another step: it is given back if the store allows, else it expires."""
+        if self.held:
+            self.held = False
+            self.wiring.heartbeat.drop(self.session_id)
+            with suppress(LedgerError):
+                self.wiring.store.release(self.session_id, token=self.token)
 
 
 def settled_by(original: Call) -> CallReviewed:

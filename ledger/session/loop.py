@@ -8,7 +8,16 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
 
 from ledger.calls import WAITING, Call
-from ledger.errors import KeyConflict, LedgerError, StartDiffers, UnknownSession, UsageError, WrongSequence
+from ledger.errors import (
+    KeyConflict,
+    LeaseLost,
+    LedgerError,
+    StartDiffers,
+    StoreError,
+    UnknownSession,
+    UsageError,
+    WrongSequence,
+)
 from ledger.events import MessageRecorded, SessionClosed
 from ledger.events.session_bodies import CloseReason
 from ledger.execution.requests import Steps, ended_runs, user_code
@@ -19,7 +28,7 @@ from ledger.providers.formats import get_format
 from ledger.providers.names import original_name
 from ledger.providers.port import ProposedCall, Reply
 from ledger.providers.transcripts import complete
-from ledger.session.core import Core, Item
+from ledger.session.core import Core, Item, Worker
 from ledger.session.identity import Shape, find_turn
 from ledger.session.intake import Terms, take_in
 from ledger.session.keys import recorded_under
@@ -52,22 +61,43 @@ class Loop:
     delivered: int = 0
     offered: frozenset[str] | None = None
     recovered: bool = False
+    broken_off: int = 0
 
     def entered(self, steps: Steps[T]) -> Steps[T]:
-        """Do the steps as the one that works on the session in this process; the lease never outlives them."""
-        core = self.core
-        yield from core.enter(self.wait_seconds)
+        """
+        Do the steps as the one that works on the session in this process; the lease never outlives them.
+
+        What breaks off in the middle is read anew, and recovered before the next step.
+        """
+        core, me = self.core, Worker()
         try:
+            yield from core.enter(me, self.wait_seconds)
             if not core.loaded:
                 yield from core.refresh()
+            self.recovered = self.recovered and self.broken_off == core.broken_off
+            self.broken_off = core.broken_off
             self._identify()
             return (yield from steps)
-        except BaseException:
-            with suppress(LedgerError):  # the first error is the one to tell; the lease expires by itself
-                yield from core.release()
+        except GeneratorExit:  # nobody drives any more: no further step is possible
+            if core.is_worker(me):
+                core.forget()
+                core.let_lapse()
+            raise
+        except BaseException as error:
+            if core.is_worker(me):
+                yield from self._break_off(error)
             raise
         finally:
-            core.leave()
+            core.leave(me)
+
+    def _break_off(self, error: BaseException) -> Steps[None]:
+        with suppress(LedgerError):  # the first error is the one to tell; the lease expires by itself
+            yield from self.core.release()
+        if isinstance(error, LedgerError) and not isinstance(error, StoreError | LeaseLost):
+            return
+        self.core.forget()
+        with suppress(LedgerError):
+            yield from self.core.refresh()
 
     def _identify(self) -> None:
         """Say who acts now: the principal and the tenant come from the host, and a session keeps its tenant."""

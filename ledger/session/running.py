@@ -174,11 +174,7 @@ class Runner:
     # -- one round: ends, deadlines, next attempts
 
     def _round(self) -> Steps[None]:
-        for ended in (yield from ended_runs(self._patience())):
-            flight = self.flying.pop(ended.call_id)
-            if isinstance(ended.raised, KeyboardInterrupt):
-                self.interrupt = ended.raised
-            yield from self._judge(flight, ended)
+        yield from self._take_ends(self._patience())
         now = self.core.wiring.clock.monotonic()
         for flight in [f for f in self.flying.values() if f.deadline is not None and f.deadline <= now]:
             yield from self._overdue(flight)
@@ -189,6 +185,17 @@ class Runner:
             for work in due:
                 del self.waiting[work.call_id]
             yield from self._start(due, alone=False)
+
+    def _take_ends(self, seconds: float | None) -> Steps[None]:
+        """Judge what has ended; it counts as flying until it is judged, so that an interruption does not lose it."""
+        for ended in (yield from ended_runs(seconds)):
+            flight = self.flying.get(ended.call_id)
+            if flight is None or flight.run is not ended.run:
+                continue  # told twice
+            if isinstance(ended.raised, KeyboardInterrupt):
+                self.interrupt = ended.raised
+            yield from self._judge(flight, ended)
+            del self.flying[ended.call_id]
 
     def _patience(self) -> float | None:
         times = [f.deadline for f in self.flying.values() if f.deadline is not None]
@@ -254,8 +261,7 @@ class Runner:
             if under_way is None:
                 continue  # it is among those that have not started
             if not under_way:
-                for ended in (yield from ended_runs(0)):
-                    yield from self._judge(self.flying.pop(ended.call_id), ended)
+                yield from self._take_ends(0)
             elif call.side_effecting:
                 settler = Settler(self.core, work, flight.run.context, running=True)
                 yield from self._settle(settler, work, call, Unknown({"cancelled": True}), asked=False)
@@ -283,8 +289,7 @@ class Runner:
         while self.flying:
             for flight in list(self.flying.values()):
                 yield from self._let_go(flight)
-            for ended in (yield from ended_runs(0)) if self.flying else ():
-                yield from self._judge(self.flying.pop(ended.call_id), ended)
+            yield from self._take_ends(0)
         ends, self.pending = self.pending, []
         for item in ends:
             match item.body:

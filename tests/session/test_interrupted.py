@@ -1,0 +1,72 @@
+"""Ctrl-C between any two lines of the engine's frame: the session is never locked, and nothing is done twice."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ledger.execution.drive import _next, drive
+from ledger.session.core import Core
+from ledger.session.intake import take_in
+from ledger.session.loop import Loop
+from ledger.session.running import Runner
+from tests.helpers.interrupts import interrupted_at
+from tests.session.agents import asked, opened
+
+PLACES = {
+    "drive": drive,
+    "next": _next,
+    "entered": Loop.entered,
+    "break off": Loop._break_off,
+    "turn": Loop.turn,
+    "enter": Core.enter,
+    "leave": Core.leave,
+    "commit": Core.commit,
+    "absorb": Core._absorb,
+    "refresh": Core.load,
+    "take in": take_in,
+    "run": Runner._run,
+    "groups": Runner._groups,
+    "start": Runner._start,
+    "launch": Runner._launch,
+    "round": Runner._round,
+    "judge": Runner._judge,
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_ctrl_c_at_any_line_leaves_the_session_usable(tmp_path: Path, place: str) -> None:
+    """The effect happens at most once; the same handle, or another one, goes on with the session."""
+    code: Any = PLACES[place].__code__
+    for line in itertools.count(1):
+        folder = tmp_path / str(line)
+        folder.mkdir()
+        with opened(folder) as ledger:
+            effects: list[str] = []
+
+            @ledger.tool("send", effect="external")
+            def send(to: str, effects: list[str] = effects) -> str:
+                """Send once."""
+                effects.append(to)
+                return to
+
+            session = ledger.session("s")
+            reply = asked(("send", {"to": "a"}))
+            hit = interrupted_at(line, code, lambda s=session, r=reply: s.dispatch(r))  # type: ignore[misc]  # bound now
+            gc.collect()
+            assert len(effects) <= 1
+            again = session.dispatch(reply, turn=1)
+            (call,) = again.calls
+            assert call.state in ("succeeded", "needs-review", "failed")
+            assert len(effects) == (1 if call.state == "succeeded" else len(effects))
+            assert (call.state, effects) != ("failed", ["a"])
+            assert [m["role"] for m in ledger.session("s").messages()] == ["assistant", "tool"]
+            head = ledger.reader.head("s")
+            assert head is not None
+            assert head.expires_at == ""
+        if not hit:
+            break
