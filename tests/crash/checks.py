@@ -69,8 +69,11 @@ def acknowledged(world: World) -> list[tuple[str, str]]:
 
 def _lost(world: World, events: list[StoredEvent]) -> list[str]:
     there = {(event.session_id, event.event_id) for event in events}
-    return [f"acknowledged event {event} of {session} is lost" for session, event in acknowledged(world)
-            if (session, event) not in there]  # fmt: skip - a table reads better as one
+    return [
+        f"acknowledged event {event} of {session} is lost"
+        for session, event in acknowledged(world)
+        if (session, event) not in there
+    ]  # fmt: skip - a table reads better as one
 
 
 def _chain(reader: Reader, events: list[StoredEvent]) -> Iterator[str]:

@@ -1,21 +1,24 @@
-"""The process that forks, and the figures at the end of the report."""
+"""The processes that fork, and the figures at the end of the report."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from tests.crash.figures import Figures
-from tests.crash.server import Killer
+from tests.crash.server import Killers
 
 FIGURES = pytest.StashKey[Figures]()
 
 
 @pytest.fixture(scope="session")
-def killer() -> Iterator[Killer]:
-    """A process that kills children of its own on request."""
-    process = Killer()
-    yield process
-    process.close()
+def killers(request: pytest.FixtureRequest) -> Iterator[Killers]:
+    """Processes that kill children of their own; they begin at once with all that the collected tests will ask for."""
+    items = [item for item in request.session.items if isinstance(item, pytest.Function)]
+    wanted: list[Any] = [item.callspec.params["asked"] for item in items if "asked" in item.fixturenames]
+    found = Killers(wanted)
+    yield found
+    found.close()
 
 
 @pytest.fixture(scope="session")

@@ -8,13 +8,18 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from tests.crash.matrix import Verdict, killed
 from tests.crash.random_kills import random_kills
+
+Request: TypeAlias = dict[str, Any]
+"""`{"scenario": name}`, or `{"seed": n, "kills": n}`."""
 
 MEMORY = "/dev/shm"
 """Files without a disk, where there are any: SIGKILL leaves the system's cache alone, so no disk is asked here."""
@@ -58,20 +63,54 @@ class Killer:
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
         )
 
-    def ask(self, **request: Any) -> Iterator[Verdict]:
-        """Yield the verdicts on one request."""
+    def ask(self, request: Request) -> list[Verdict]:
+        """Return the verdicts on one request."""
         assert self._process.stdin
         assert self._process.stdout
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
+        found = []
         while (answer := json.loads(self._process.stdout.readline() or "{}")) is not None:
             if "point" not in answer:
                 raise AssertionError(answer.get("failed", "the process that forks is gone"))
-            yield Verdict(**answer)
+            found.append(Verdict(**answer))
+        return found
 
     def close(self) -> None:
         """End the process."""
         self._process.communicate()
+
+
+class Killers:
+    """Several such processes at work, begun at once with everything that will be asked for."""
+
+    def __init__(self, requests: Iterable[Request], processes: int = 2) -> None:
+        self._processes: list[Killer] = []
+        self._mine = threading.local()
+        self._pool = ThreadPoolExecutor(processes, initializer=self._begin)
+        self._work = {_key(request): self._pool.submit(self._ask, request) for request in requests}
+
+    def _begin(self) -> None:
+        self._mine.killer = Killer()
+        self._processes.append(self._mine.killer)
+
+    def _ask(self, request: Request) -> list[Verdict]:
+        killer: Killer = self._mine.killer
+        return killer.ask(request)
+
+    def verdicts(self, **request: Any) -> list[Verdict]:
+        """Wait for the verdicts on one of the requests."""
+        return self._work[_key(request)].result()
+
+    def close(self) -> None:
+        """End the processes; what has not begun is left undone."""
+        self._pool.shutdown(cancel_futures=True)
+        for process in self._processes:
+            process.close()
+
+
+def _key(request: Request) -> str:
+    return json.dumps(request, sort_keys=True)
 
 
 if __name__ == "__main__":

@@ -17,51 +17,33 @@ import platform
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 from ledger.version import VERSION
 from tests.crash.figures import Figures
 from tests.crash.scenarios import SCENARIOS
-from tests.crash.server import Killer
+from tests.crash.server import Killers, Request
 
 RESULT = Path(__file__).parents[2] / "benchmarks/results/soak.json"
 KILLS_A_SEED = 40
 
 
-class Soak:
-    """Works through requests with two processes that fork, and counts."""
-
-    def __init__(self) -> None:
-        self.figures = Figures()
-        self._lock = Lock()
-
-    def run(self, requests: list[dict[str, Any]]) -> None:
-        """Do all requests; every broken promise is told at once."""
-        halves = [requests[0::2], requests[1::2]]
-        with ThreadPoolExecutor(len(halves)) as pool:
-            list(pool.map(self._several, halves))
-
-    def _several(self, requests: list[dict[str, Any]]) -> None:
-        killer = Killer()
-        try:
-            for request in requests:
-                self._one(killer, request)
-        finally:
-            killer.close()
-
-    def _one(self, killer: Killer, request: dict[str, Any]) -> None:
-        number = 0
-        for verdict in killer.ask(**request):
-            number += 1
-            with self._lock:
-                self.figures.count(verdict, at_random="seed" in request)
+def killed(requests: list[Request]) -> Figures:
+    """Do all requests and count; every broken promise is told at once."""
+    figures, killers = Figures(), Killers(requests)
+    try:
+        for request in requests:
+            verdicts = killers.verdicts(**request)
+            for verdict in verdicts:
+                figures.count(verdict, at_random="seed" in request)
                 for problem in verdict.problems:
                     say(f"BROKEN: {verdict.point}: {problem}")
-        say(f"{number:4} kills: {request.get('scenario') or 'seed {seed}'.format(**request)}")
+            say(f"{len(verdicts):4} kills: {request.get('scenario') or 'seed {seed}'.format(**request)}")
+    finally:
+        killers.close()
+    return figures
 
 
 def say(line: str) -> None:
@@ -76,23 +58,23 @@ def main() -> int:
     options.add_argument("--seed", type=int, default=int(time.time()), help="the first seed (default: the time)")
     options.add_argument("--out", type=Path, default=RESULT, help="where the figures go")
     asked = options.parse_args()
-    requests: list[dict[str, Any]] = [{"scenario": name} for name in SCENARIOS]
+    requests: list[Request] = [{"scenario": name} for name in SCENARIOS]
     left, seed = asked.kills, asked.seed
     while left > 0:
         requests.append({"seed": seed, "kills": min(left, KILLS_A_SEED)})
         left, seed = left - KILLS_A_SEED, seed + 1
-    soak, begun = Soak(), time.monotonic()
-    soak.run(requests)
+    begun = time.monotonic()
+    figures = killed(requests)
     result = {
         **about(asked.seed),
         "seconds": round(time.monotonic() - begun, 1),
-        **soak.figures.values,
-        "broken": soak.figures.problems,
+        **figures.values,
+        "broken": figures.problems,
     }
     asked.out.parent.mkdir(parents=True, exist_ok=True)
     asked.out.write_text(json.dumps(result, indent=2) + "\n")
     sys.stdout.write("".join(f"{name.replace('_', ' '):34} {value}\n" for name, value in result.items()))
-    return 1 if soak.figures.problems else 0
+    return 1 if figures.problems else 0
 
 
 def about(seed: int) -> dict[str, Any]:
