@@ -5,8 +5,8 @@ The contract of a store as a test class: whatever keeps it can hold a ledger.
         def make_store(self, folder, clock):
             return MyStore(..., clock=clock)
 
-pytest collects the inherited tests. Nothing is skipped: a back end that cannot do one of these cannot do the ledger's
-work.
+pytest collects the inherited tests; `pytest.register_assert_rewrite("ledger.testing.contract")` in a conftest.py makes
+their failures readable. Nothing is skipped: a back end that cannot do one of these cannot do the ledger's work.
 """
 
 from ledger.testing.contract.appends import AppendContract
