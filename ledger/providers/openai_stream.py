@@ -69,7 +69,7 @@ def _grow_call(calls: list[JsonObject], part: JsonObject) -> None:
             for name, text in inner.items():
                 if text is not None and not (name == "name" and body.get(name) == text):
                     body[name] = _continued(name, body.get(name), text)
-        elif value is not None:
+        elif value is not None and (key != "id" or value):  # an empty id says nothing
             call[key] = value
 
 

@@ -111,12 +111,19 @@ def _hosted(item: JsonObject, output: JsonObject | None) -> HostedCall:
     return HostedCall(
         name=text_or_none(item.get("name")) or HOSTED.get(kind, kind.removesuffix("_call")),
         raw=given if isinstance(given, str) else None,
-        arguments=plain(given) if isinstance(given, dict) else rest(item, _NOT_ARGUMENTS),
+        arguments=_asked_of(item, given),
         provider_call_id=text_or_none(item.get("id")),
         ended="failed" if failed else "succeeded" if done else None,
         result=None if failed else plain(found),
         message=f"The provider says: {plain(item.get('error')) or 'it failed'}." if failed else None,
     )
+
+
+def _asked_of(item: JsonObject, given: object) -> Json:
+    """Return what a hosted tool was asked: its arguments where they are an object, else what else the item says."""
+    if isinstance(given, str):
+        return None
+    return plain(given) if isinstance(given, dict) else rest(item, _NOT_ARGUMENTS)
 
 
 def _kind(status: str | None, calls: Sequence[ProposedCall]) -> TurnKind:
