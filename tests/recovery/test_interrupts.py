@@ -299,3 +299,18 @@ def test_ctrl_c_leaves_alone_what_has_ended(scene: Scene) -> None:
     with pytest.raises(KeyboardInterrupt):
         scene.open().session(SESSION).dispatch(asked(*(("act", {"number": n}) for n in (1, 2, 3))))
     assert [states[0] for states in found(scene)] == ["succeeded", "needs-review", "failed"]
+
+
+@pytest.mark.parametrize(
+    ("errors", "end"), [([DOWN], CANCELLED), ([TimeoutError(), DOWN], UNKNOWN)], ids=["did nothing", "in doubt"]
+)
+def test_a_stop_ends_what_waits_for_its_next_attempt(scene: Scene, errors: list[Exception], end: Any) -> None:
+    """Nothing is started any more, also not again; the backoff is not waited for."""
+    down = Unavailable("Closed.", retry_after=3600)
+    scene.options, scene.raises = RETRY, raising(*errors[:-1], down)
+    ledger = scene.open()
+    session = ledger.session(SESSION)
+    session.messages()
+    crash.arm(ledger, crash.after("call.attempt_failed"), end=ledger.stop)
+    assert not session.dispatch(asked(("act", {"number": 1}))).calls[0].call.not_started
+    assert [states[:2] for states in found(scene)] == [end[:2]]

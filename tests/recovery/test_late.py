@@ -112,11 +112,11 @@ def test_after_another_owner_it_is_evidence_for_the_reviewer(slow: Slow) -> None
 
 
 def test_an_earlier_attempts_outcome_does_not_settle_a_later_one(slow: Slow) -> None:
-    """Somebody sent it again, and that attempt is in doubt now."""
+    """Somebody sent it again, in another process, and that attempt is in doubt now."""
     ledger, call_id = overdue(slow)
     ledger.resolve(call_id, "did-not-happen", run=True, by="ada")
     slow.end = lambda: {"done": "first or second"}
-    ledger.session(SESSION).messages()  # the second attempt: overdue as well
+    slow.scene.open().session(SESSION).messages()  # the second attempt: overdue as well
     assert [attempt for _, attempt, _ in slow.scene.ran] == [1, 2]
     slow.finish()
     attempts = {
@@ -250,10 +250,9 @@ def test_an_outcome_against_a_verdict_stops_the_start(slow: Slow) -> None:
     """It came in the last moment before the call was started again: it is not started."""
     ledger, call_id = overdue(slow)
     ledger.resolve(call_id, "did-not-happen", run=True, by="ada")
-    crash.arm(ledger, crash.before("call.started"), end=slow.finish)
-    ledger.session(SESSION).messages()
-    assert (len(slow.scene.ran), ledger.find(call_id).state) == (1, "authorized")
-    ledger.session(SESSION).messages()
+    other = slow.scene.open()
+    crash.arm(other, crash.before("call.started"), end=slow.finish)
+    other.session(SESSION).messages()
     assert (len(slow.scene.ran), ledger.find(call_id).state) == (1, "needs-review")
 
 
@@ -265,3 +264,23 @@ def test_nothing_starts_beside_a_write_that_is_still_at_it(slow: Slow) -> None:
         ("needs-review", False),
         ("failed", True),
     ]
+
+
+def test_a_call_that_is_still_at_it_is_not_started_beside_itself(slow: Slow) -> None:
+    """A person said that it did not happen and shall run, but in this process it is not over."""
+    ledger, call_id = overdue(slow)
+    ledger.resolve(call_id, "did-not-happen", run=True, by="ada")
+    ledger.session(SESSION).messages()
+    assert (len(slow.scene.ran), ledger.find(call_id).state) == (1, "authorized")
+
+
+def test_an_outcome_against_a_verdict_stops_a_step(slow: Slow) -> None:
+    """The same where a host takes its calls on one step at a time: what is not started does not run."""
+    ledger, call_id = overdue(slow)
+    ledger.resolve(call_id, "did-not-happen", run=True, by="ada")
+    other = slow.scene.open()
+    session = other.session(SESSION)
+    crash.arm(other, crash.before("call.started"), end=slow.finish)
+    assert (session.advance(call_id).state, len(slow.scene.ran)) == ("authorized", 1)
+    session.messages()
+    assert (ledger.find(call_id).state, len(slow.scene.ran)) == ("needs-review", 1)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,8 +12,10 @@ import pytest
 
 from ledger import Ledger
 from ledger.errors import SessionOwned
+from ledger.events import MessageRecorded
 from ledger.ids import Clock
 from ledger.store.port import Append, Appended, Store
+from ledger.testing import crash
 from tests.recovery.processes import Host
 from tests.recovery.scenes import SESSION, START, Scene
 from tests.session.agents import asked, recorded, types
@@ -195,3 +199,53 @@ def test_a_turn_that_waited_for_another_owner_is_numbered_behind_its_turn(scene:
         telling = ledger.wrap_store(lambda store: Telling(store, host))
         assert session.dispatch(asked(text="my turn")).turn == 2
         assert telling.refused >= 1
+
+
+@pytest.mark.parametrize("verdict", [False, True], ids=["another resume", "a verdict"])
+def test_a_resume_decides_again_when_somebody_was_faster(scene: Scene, *, verdict: bool) -> None:
+    """Two workers resume at once, or a person answers meanwhile: nothing is decided on what is no longer so."""
+    call_id = scene.crashed(crash.after("call.started"))
+    ledger, other = scene.open(), scene.open(tool=False)
+
+    def meanwhile() -> None:
+        other.session(SESSION).messages()
+        if verdict:
+            other.resolve(call_id, "did-not-happen", run=True, by="ada")
+
+    crash.arm(ledger, crash.before("session.resumed"), end=meanwhile)
+    found = ledger.resume(SESSION)
+    assert [decision["action"] for decision in found.decisions] == (["run"] if verdict else [])
+    assert types(ledger, SESSION).count("session.resumed") == (2 if verdict else 1)
+    assert len(scene.ran) == (1 if verdict else 0)
+
+
+FORKED = """
+import os, sys
+from ledger import Ledger
+
+ledger = Ledger.open(sys.argv[1])
+session = ledger.session("s", wait=60)
+session.add({"role": "user", "content": "before"})
+pid = os.fork()
+session.add({"role": "user", "content": "parent" if pid else "child"})
+if pid:
+    status = os.waitpid(pid, 0)[1]
+    session.add({"role": "user", "content": "after"})
+    ledger.close()
+    sys.exit(status)
+os._exit(0)
+"""
+
+
+def test_a_ledger_may_be_forked(scene: Scene) -> None:
+    """Parent and child go on with the same handle, each as an owner of its own; nothing is lost or doubled."""
+    url = f"sqlite:///{scene.folder}/ledger.db"
+    done = subprocess.run([sys.executable, "-c", FORKED, url], check=False)
+    assert done.returncode == 0
+    ledger = scene.open(tool=False)
+    bodies = [event.body for event in recorded(ledger, SESSION)]
+    said = [body.message["content"] for body in bodies if isinstance(body, MessageRecorded)]
+    assert sorted(said) == ["after", "before", "child", "parent"]
+    assert (said[0], said[-1]) == ("before", "after")
+    owners = {claim.body.owner for claim in claims(ledger)}
+    assert len(owners) == 2
