@@ -90,8 +90,9 @@ else:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
 
     def write_start(descriptor: int, text: bytes) -> None:
-        """Write at the start of a file."""
-        os.pwrite(descriptor, text, 0)
+        """Write at the start of a file, unless it is there: a changed file would make the next fsync dearer."""
+        if os.pread(descriptor, len(text), 0) != text:
+            os.pwrite(descriptor, text, 0)
 
     def unlock(descriptor: int) -> None:
         """Give the lock back."""

@@ -28,8 +28,10 @@ def open_descriptors(path: Path) -> int:
     return found
 
 
-def test_a_held_lock_is_waited_for(path: Path) -> None:
-    """A second holder gets the lock when the first gives it back."""
+@pytest.mark.parametrize("tries", [0, 1_000_000])
+def test_a_held_lock_is_waited_for(path: Path, monkeypatch: pytest.MonkeyPatch, tries: int) -> None:
+    """A second holder gets the lock when the first gives it back, whether it looks again and again or waits."""
+    monkeypatch.setattr("ledger.store.sqlite.lock._TRIES", tries)
     first, second = SideLock(path), SideLock(path)
     first.acquire(None)
     got = threading.Event()
