@@ -16,11 +16,8 @@ from tests.session.agents import asked, recorded
 
 
 def test_a_sequence_begins_anew_after_a_restart(desk: Desk) -> None:
-    """
-    Five events, a restart, five more: 1 to 10, and it is the database that allows no place twice.
-
-    https://github.com/Appsilon/mediforce/issues/625
-    """
+    """Five events, a restart, five more: 1 to 10, and it is the database that allows no place twice."""
+    # https://github.com/Appsilon/mediforce/issues/625
     for start in (0, 5):
         ledger = desk.open()
         session = ledger.session(SESSION)
@@ -42,11 +39,8 @@ def test_a_sequence_begins_anew_after_a_restart(desk: Desk) -> None:
 
 
 def test_parallel_appends_all_succeed_and_some_are_lost(desk: Desk) -> None:
-    """
-    20 threads with ledgers of their own append to one session: what was acknowledged is what is there.
-
-    https://github.com/Eventuous/eventuous/pull/582 (20 appends "succeeded", 10 events were lost).
-    """
+    """20 threads with ledgers of their own append to one session: what was acknowledged is what is there."""
+    # https://github.com/Eventuous/eventuous/pull/582 (20 appends "succeeded", 10 events were lost).
     call_id = desk.open().session(SESSION).call("pay", {"amount": 1}).call_id
     noted: list[str] = []
     ready = threading.Barrier(20)
@@ -90,10 +84,10 @@ class Counting:
 
 def test_an_append_reads_the_whole_history(desk: Desk) -> None:
     """
-    A loaded session appends without reading a single event again, however long it is; opening reads each event once.
-
-    https://github.com/google/adk-js/pull/831 (convoys of 150 s); the times are in the benchmark.
+    A loaded session appends without reading a single event again, however long it is; opening reads
+    each event once.
     """
+    # https://github.com/google/adk-js/pull/831 (convoys of 150 s); the times are in the benchmark.
     session = desk.open().session(SESSION)
     for number in range(600):
         session.add({"role": "user", "content": str(number)})

@@ -21,11 +21,8 @@ def asking(desk: Desk) -> Ledger:
 
 
 def test_a_restart_loses_what_waits_for_approval(desk: Desk) -> None:
-    """
-    All three are listed after a restart, with tool, arguments and since when; decisions apply, each once.
-
-    https://github.com/omnigent-ai/omnigent/issues/5144, https://github.com/qf-studio/pilot/issues/4411
-    """
+    """All three are listed after a restart, with tool, arguments and since when; decisions apply, each once."""
+    # https://github.com/omnigent-ai/omnigent/issues/5144, https://github.com/qf-studio/pilot/issues/4411
     asking(desk).session(SESSION).dispatch(asked(*(("pay", {"amount": n}) for n in (1, 2, 3))))
     ledger = asking(desk)
     one, two, three = ledger.reviews(kind="approval")
@@ -43,10 +40,10 @@ def test_a_restart_loses_what_waits_for_approval(desk: Desk) -> None:
 
 def test_what_was_approved_is_not_what_runs(desk: Desk) -> None:
     """
-    Other arguments at the approved call's place run nothing and use nothing up; another id of the provider is nothing.
-
-    https://github.com/extra-org/extra/issues/139, https://github.com/pydantic/pydantic-ai/issues/6968
+    Other arguments at the approved call's place run nothing and use nothing up; another id of the
+    provider is nothing.
     """
+    # https://github.com/extra-org/extra/issues/139, https://github.com/pydantic/pydantic-ai/issues/6968
     ledger = asking(desk)
     call_id = ledger.session(SESSION).dispatch(asked(("pay", {"amount": 1}))).calls[0].call_id
     ledger.approve(call_id, by="ada")
@@ -81,11 +78,8 @@ def test_a_hook_changes_the_arguments_after_the_check(desk: Desk) -> None:
 
 
 def test_answers_go_to_the_wrong_call(desk: Desk) -> None:
-    """
-    Two calls of one turn are decided in the other order: each decision goes by the call's id.
-
-    https://github.com/langchain-ai/langgraph/issues/6533
-    """
+    """Two calls of one turn are decided in the other order: each decision goes by the call's id."""
+    # https://github.com/langchain-ai/langgraph/issues/6533
     ledger = asking(desk)
     a, b = ledger.session(SESSION).dispatch(asked(("pay", {"amount": 1}), ("pay", {"amount": 2}))).calls
     ledger.deny(b.call_id, by="ada")
@@ -96,11 +90,8 @@ def test_answers_go_to_the_wrong_call(desk: Desk) -> None:
 
 
 def test_an_edited_call_hides_what_was_proposed(desk: Desk) -> None:
-    """
-    The reviewer's arguments run; the intent, the person and what ran are all on record, and none alters another.
-
-    Measured in a framework's human-in-the-loop middleware: the history keeps one call, another one is executed.
-    """
+    """The reviewer's arguments run; the intent, the person and what ran are all on record, and none alters another."""
+    # Measured in a framework's human-in-the-loop middleware: the history keeps one call, another one is executed.
     ledger = asking(desk)
     proposed = ledger.session(SESSION).dispatch(asked(("pay", {"amount": 7}))).calls[0]
     edited = ledger.resolve(proposed.call_id, arguments={"amount": 1}, by="ada").call

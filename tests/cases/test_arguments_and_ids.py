@@ -23,10 +23,10 @@ GLUED = '{"amount":1}{"amount":2}'
 )
 def test_broken_arguments_are_replaced_by_a_guess(desk: Desk, raw: str, code: str, place: str) -> None:
     """
-    The exact text is kept, rejected with its position, never run; the conversation stays valid for every provider.
-
-    https://github.com/NousResearch/hermes-agent/issues/35151, https://github.com/NousResearch/hermes-agent/issues/62937
+    The exact text is kept, rejected with its position, never run; the conversation stays valid for
+    every provider.
     """
+    # https://github.com/NousResearch/hermes-agent/issues/35151, https://github.com/NousResearch/hermes-agent/issues/62937
     ledger = desk.open()
     session = ledger.session(SESSION)
     told = session.dispatch(asked(("pay", raw)))
@@ -49,11 +49,8 @@ def test_broken_arguments_are_replaced_by_a_guess(desk: Desk, raw: str, code: st
     "ids", [("c1", "c1"), (None, ""), ("null", "null"), (None, None)], ids=["twice", "missing", "null", "none"]
 )
 def test_calls_of_one_message_share_an_id(desk: Desk, ids: tuple[str | None, str | None]) -> None:
-    """
-    Both are recorded and run, each with an id of its own; each answer belongs to its call, by order.
-
-    Measured in several frameworks: the first one dropped, both refused, or the results of one given to the other.
-    """
+    """Both are recorded and run, each with an id of its own; each answer belongs to its call, by order."""
+    # Measured in several frameworks: the first one dropped, both refused, or the results of one given to the other.
     session = desk.open().session(SESSION)
     told = session.dispatch(asked(("pay", {"amount": 6}), ("pay", {"amount": 7}), ids=ids))
     assert desk.paid == [6, 7]
@@ -68,11 +65,8 @@ def test_calls_of_one_message_share_an_id(desk: Desk, ids: tuple[str | None, str
 
 
 def test_results_come_in_the_order_of_completion(desk: Desk) -> None:
-    """
-    The second call ends first; the answers keep the order asked, the log keeps the order of the ends.
-
-    https://github.com/vercel/ai/pull/16577
-    """
+    """The second call ends first; the answers keep the order asked, the log keeps the order of the ends."""
+    # https://github.com/vercel/ai/pull/16577
     ledger = desk.open(tools=False)
     second_ended = threading.Event()
 

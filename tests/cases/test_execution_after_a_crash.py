@@ -25,10 +25,10 @@ def gone() -> None:
 
 def test_an_effect_runs_again_after_its_process_was_killed(desk: Desk) -> None:
     """
-    `kill -9` after the effect and before its outcome: one effect, and nothing runs until a person has spoken, once.
-
-    https://github.com/langchain-ai/langgraph/issues/7417 (measured there: two effects).
+    `kill -9` after the effect and before its outcome: one effect, and nothing runs until a person has
+    spoken, once.
     """
+    # https://github.com/langchain-ai/langgraph/issues/7417 (measured there: two effects).
     desk.killed(-5)
     done = desk.command("resume", SESSION)
     assert done.returncode == 3  # something waits
@@ -47,11 +47,8 @@ def test_an_effect_runs_again_after_its_process_was_killed(desk: Desk) -> None:
 
 
 def test_finished_calls_run_again_on_continue(desk: Desk) -> None:
-    """
-    Stop and continue, three times: no execution, no new event, the recorded outcomes.
-
-    https://github.com/odysseus-dev/odysseus/issues/3570
-    """
+    """Stop and continue, three times: no execution, no new event, the recorded outcomes."""
+    # https://github.com/odysseus-dev/odysseus/issues/3570
     reply = asked(("pay", {"amount": 1}), ("pay", {"amount": 2}))
     first = desk.open()
     told = first.session(SESSION).dispatch(reply).messages
@@ -66,11 +63,8 @@ def test_finished_calls_run_again_on_continue(desk: Desk) -> None:
 
 
 def test_a_killed_call_leaves_a_conversation_that_no_provider_takes(desk: Desk) -> None:
-    """
-    The call is answered exactly once, in words that say that its outcome is unknown; the model may go on.
-
-    https://github.com/MoonshotAI/kimi-code/issues/269
-    """
+    """The call is answered exactly once, in words that say that its outcome is unknown; the model may go on."""
+    # https://github.com/MoonshotAI/kimi-code/issues/269
     desk.killed(1, -2)
     session = desk.open().session(SESSION)
     messages = session.messages()
@@ -84,11 +78,8 @@ def test_a_killed_call_leaves_a_conversation_that_no_provider_takes(desk: Desk) 
 
 
 def test_an_interrupted_call_is_answered_behind_the_next_message(desk: Desk) -> None:
-    """
-    Ctrl-C in a tool, then the user speaks: the tool's answer comes first, then the user's text.
-
-    https://github.com/anthropics/claude-code/issues/1894
-    """
+    """Ctrl-C in a tool, then the user speaks: the tool's answer comes first, then the user's text."""
+    # https://github.com/anthropics/claude-code/issues/1894
     ledger = desk.open(tools=False)
 
     @ledger.tool(effect="external")
@@ -107,11 +98,8 @@ def test_an_interrupted_call_is_answered_behind_the_next_message(desk: Desk) -> 
 
 
 def test_a_sibling_of_an_interrupted_call_runs_twice(desk: Desk) -> None:
-    """
-    One call of a turn waits for a person; the other one ran and stays that way over a resume and the answer.
-
-    https://github.com/langchain-ai/langgraph/pull/3126
-    """
+    """One call of a turn waits for a person; the other one ran and stays that way over a resume and the answer."""
+    # https://github.com/langchain-ai/langgraph/pull/3126
 
     def asking(ledger: Any) -> Any:
         ledger.authorize(lambda call, principal: Ask() if call.arguments["amount"] == 7 else _allow())
@@ -136,11 +124,8 @@ def _allow() -> Any:
 
 
 def test_several_interrupts_in_one_turn_answer_one_call_only(desk: Desk) -> None:
-    """
-    Two calls wait; one is approved and runs, one is denied: each has its own answer, nothing ran twice.
-
-    https://github.com/rancher/rancher-ai-agent/pull/136
-    """
+    """Two calls wait; one is approved and runs, one is denied: each has its own answer, nothing ran twice."""
+    # https://github.com/rancher/rancher-ai-agent/pull/136
     ledger = desk.open()
     ledger.authorize(lambda call, principal: Ask())
     one, two = ledger.session(SESSION).dispatch(asked(("pay", {"amount": 1}), ("pay", {"amount": 2}))).calls
@@ -154,11 +139,8 @@ def test_several_interrupts_in_one_turn_answer_one_call_only(desk: Desk) -> None
 
 
 def test_of_a_batch_one_call_is_answered_and_the_other_forgotten(desk: Desk) -> None:
-    """
-    Completeness is per call: one is decided and run after a crash, the other stays listed, both are answered.
-
-    https://github.com/google/adk-python/issues/7108
-    """
+    """Completeness is per call: one is decided and run after a crash, the other stays listed, both are answered."""
+    # https://github.com/google/adk-python/issues/7108
     ledger = desk.open()
     ledger.authorize(lambda call, principal: _allow())  # a host's code: intents are durable before it
     crash.arm(ledger, crash.after("call.proposed"), end=gone)
@@ -178,11 +160,8 @@ def test_of_a_batch_one_call_is_answered_and_the_other_forgotten(desk: Desk) -> 
 
 
 def test_a_siblings_exception_discards_the_results_of_the_others(desk: Desk) -> None:
-    """
-    What one call did is on record before another one's exception goes anywhere.
-
-    https://github.com/huggingface/smolagents/issues/2457
-    """
+    """What one call did is on record before another one's exception goes anywhere."""
+    # https://github.com/huggingface/smolagents/issues/2457
     ledger = desk.open()
 
     @ledger.tool(effect="external")
@@ -197,11 +176,8 @@ def test_a_siblings_exception_discards_the_results_of_the_others(desk: Desk) -> 
 
 
 def test_a_renamed_step_gets_the_outcome_of_another(desk: Desk) -> None:
-    """
-    Another tool at a recorded place is an error that names place, expected and got; nothing is served or run.
-
-    https://github.com/temporalio/sdk-rust/issues/443
-    """
+    """Another tool at a recorded place is an error that names place, expected and got; nothing is served or run."""
+    # https://github.com/temporalio/sdk-rust/issues/443
     ledger = desk.open()
     ledger.tool("refund", effect="write")(desk.pay)
     ledger.session(SESSION).dispatch(asked(("pay", {"amount": 1})), turn=1)
@@ -215,11 +191,8 @@ def test_a_renamed_step_gets_the_outcome_of_another(desk: Desk) -> None:
 
 
 def test_an_idempotency_key_answers_for_another_request(desk: Desk) -> None:
-    """
-    The same key with other arguments, or for another tool, is refused and names both; spelling does not matter.
-
-    https://github.com/nensii21/devlink/pull/1200
-    """
+    """The same key with other arguments, or for another tool, is refused and names both; spelling does not matter."""
+    # https://github.com/nensii21/devlink/pull/1200
     from ledger.errors import KeyConflict
 
     ledger = desk.open()
@@ -242,11 +215,8 @@ def test_an_idempotency_key_answers_for_another_request(desk: Desk) -> None:
 
 
 def test_a_write_is_applied_after_its_client_gave_up(desk: Desk) -> None:
-    """
-    A timeout of a write is no failure: it is in doubt, and the outcome that arrives late settles it.
-
-    https://github.com/modelcontextprotocol/python-sdk/issues/2507
-    """
+    """A timeout of a write is no failure: it is in doubt, and the outcome that arrives late settles it."""
+    # https://github.com/modelcontextprotocol/python-sdk/issues/2507
     import threading
 
     ledger = desk.open(tools=False)

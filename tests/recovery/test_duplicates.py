@@ -88,9 +88,12 @@ def test_a_read_is_never_a_copy(scene: Scene) -> None:
 
 @pytest.mark.parametrize(
     ("verdict", "copied", "state"),
-    [("happened", "happened", "succeeded"), ("did-not-happen", "did-not-happen", "failed"),
-     ("abandon", "abandon", "abandoned")],
-)  # fmt: skip
+    [
+        ("happened", "happened", "succeeded"),
+        ("did-not-happen", "did-not-happen", "failed"),
+        ("abandon", "abandon", "abandoned"),
+    ],
+)
 def test_the_originals_verdict_settles_its_copies_in_one_commit(
     scene: Scene, verdict: str, copied: str, state: str
 ) -> None:
