@@ -46,6 +46,7 @@ def test_a_held_lock_is_waited_for(path: Path, monkeypatch: pytest.MonkeyPatch, 
     first.release()
     waiter.join()
     assert got.is_set()
+    monkeypatch.setattr("ledger.store.sqlite.lock._TRIES", 1)
     first.close()
     with pytest.raises(StoreBusy):
         first.acquire(0)
