@@ -67,9 +67,7 @@ class GroupWriter(Generic[R, A]):
         begin, then `StoreBusy` is raised and the request is withdrawn.
         """
         ticket: Ticket[R, A] = Ticket(request)
-        if (
-            self._leader == ticket.thread
-        ):  # Ctrl-C cut this very thread off while it led: no `finally` is safe from that
+        if self._leader == ticket.thread:  # Ctrl-C cut this thread off as it led; no `finally` is safe from that
             self._finish(None)
         try:
             with self._guard:

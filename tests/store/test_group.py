@@ -279,3 +279,11 @@ def test_a_group_that_an_interrupted_leader_left_behind_is_answered(gate: Gate) 
     writer._finish(None)
     assert not done.latch.locked()
     assert (left.leads, writer._leader, writer._queue) == (True, -1, [left])
+
+
+def test_a_caller_may_be_woken_twice() -> None:
+    """An interrupted leader may have woken some of its group already: once more does nothing."""
+    ticket: Ticket[Ask, str] = Ticket(Ask("a"))
+    ticket.wake()
+    ticket.wake()
+    assert ticket.latch.acquire(blocking=False)
