@@ -179,7 +179,7 @@ class History:
     def _message(self, body: MessageRecorded, place: int) -> None:
         said = Said(place, body)
         self.entries.append(said)
-        if body.role == "assistant":
+        if body.role in ("assistant", "model"):
             self.quoted.append(said)
         if body.start:
             self.starts.append(body)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from ledger.catalog.definition import ToolVersion
-from ledger.errors import JsonRejected
 from ledger.events.session_bodies import TurnRecorded
 from ledger.providers import gemini_parse
 from ledger.providers.blocks import BlockTranscript, holds_text
@@ -17,7 +16,7 @@ from ledger.providers.plain import plain
 from ledger.providers.port import Answered, FindAnswers, HostMessages, ProposedCall, Reply, Told
 from ledger.providers.quoted import Quoted
 from ledger.providers.rendering import arguments_object, filled, offers
-from ledger.strictjson import Json, JsonObject, decode, export_safe, export_text
+from ledger.strictjson import Json, JsonObject, export_safe, export_text, loads
 
 IDS: Final = IdRule(re.compile(r"[a-zA-Z0-9_.:-]{1,64}"), "call_")
 """Ids are optional here: those that the ledger made up are never sent."""
@@ -159,11 +158,11 @@ def _response(text: str, content: Json, error: bool) -> JsonObject:  # noqa: FBT
     if isinstance(content, dict):
         return content
     try:
-        answer = decode(text)
-    except JsonRejected:
+        answer = loads(text)
+    except (ValueError, RecursionError):
         answer = None
     ours = isinstance(answer, dict) and {"status", "next"} <= answer.keys()
-    return {"error" if error else "output": answer if ours else text}
+    return {"error" if error else "output": export_safe(answer, nul=True) if ours else text}
 
 
 def _sign(parts: list[JsonObject]) -> None:

@@ -123,4 +123,5 @@ def arguments_text(call: Call) -> str:
                 return call.raw_arguments
         except JsonRejected:
             pass
-    return canonical(call.arguments).decode() if isinstance(call.arguments, dict) else "{}"
+    safe = export_safe(call.arguments, nul=True)
+    return canonical(safe).decode() if isinstance(safe, dict) else "{}"

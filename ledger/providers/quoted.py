@@ -119,7 +119,7 @@ class Quoted:
         if provider == self._wire.name:
             return self._own(apart.role, rest)
         text = apart.text
-        if not text:
+        if not text.strip():
             return []
         if apart.role in SYSTEM:
             return [self._wire.system(text)]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ledger.providers.check import check_openai
+from ledger.providers.check import check, check_openai
 from tests.providers.test_openai_host import asking, call, result
 
 USER = {"role": "user", "content": "Hi"}
@@ -50,3 +50,10 @@ def test_each_rule_is_checked(messages: list[Any], found: list[tuple[int, str]])
     problems = check_openai(messages)
     assert [(problem.place, problem.code) for problem in problems] == found
     assert all(problem.message for problem in problems)
+
+
+@pytest.mark.parametrize(("given_id", "found"), [("a1B2c3D4e", []), ("a1B2c3D4", ["id"]), ("a1B2c3D4-", ["id"])])
+def test_mistral_wants_nine_letters_and_digits(given_id: str, found: list[str]) -> None:
+    """The rules are those of OpenAI but for the ids."""
+    problems = check("mistral", [USER, asking(call(given_id)), result(given_id)])
+    assert [problem.code for problem in problems] == found
