@@ -51,8 +51,7 @@ class Anthropic:
         blocks = [block for block in filled(kept, answered, _tool_use) if _sendable(block)]
         if turn.stop_reason != "pause_turn":  # the next answer begins with the results
             blocks = without_unpaired(blocks)
-        while blocks and blocks[-1].get("type") in _THINKING:
-            blocks.pop()
+        blocks = without_last_thoughts(blocks)
         return [{"role": "assistant", "content": blocks}] if blocks else []
 
     def results(self, answered: Sequence[Answered]) -> list[JsonObject]:
@@ -80,7 +79,7 @@ class Anthropic:
         if before["role"] == message["role"]:
             return [{"role": message["role"], "content": [*_content(before), *_content(message)]}]
         if before["role"] == "assistant":
-            left = without_unpaired(_content(before))
+            left = without_last_thoughts(without_unpaired(_content(before)))
             if not left:
                 return [message]
             if len(left) != len(before["content"]):
@@ -148,6 +147,14 @@ def without_unpaired(blocks: Sequence[JsonObject]) -> list[JsonObject]:
     if any(block.get("type") == "tool_use" for block in blocks):
         return list(blocks)
     return [block for block in blocks if block.get("type") not in HOSTED or block.get("id") in ended]
+
+
+def without_last_thoughts(blocks: Sequence[JsonObject]) -> list[JsonObject]:
+    """Return the blocks without thinking at their end, which is refused."""
+    left = list(blocks)
+    while left and left[-1].get("type") in _THINKING:
+        left.pop()
+    return left
 
 
 def _sendable(block: JsonObject) -> bool:
