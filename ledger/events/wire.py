@@ -110,13 +110,19 @@ def encode(event: Event, *, formats: Mapping[str, int] = FORMATS) -> Draft:
         event = dataclasses.replace(event, format=form)
     # The envelope is texts and numbers in a known order: written member by member, twice as fast as from an object.
     members = [
-        prefix + (quoted(value) if type(value) is str else str(value)) if value is not None else ""
+        prefix + (quoted(value) if type(value) is str else _number(value)) if value is not None else ""
         for prefix, value in zip(_PREFIXES, _VALUES(event), strict=True)
     ]
     content = '"body":' + to_text(to_wire(body))
     head = ",".join(filter(None, (*members[:_BODY], content, *members[_BODY:_GAP])))
     tail = ",".join(filter(None, (*members[_GAP:], f'"type":"{name}"')))
     return Draft(event, name, to_bytes("{" + head), to_bytes(tail + "}"))
+
+
+def _number(value: Any) -> str:
+    if type(value) is not int:  # a subclass may write itself in any way: the record would not be JSON
+        raise TypeError(f"an envelope holds texts and numbers, not {type(value).__name__}")
+    return str(value)
 
 
 def chain(previous: bytes, record: bytes) -> bytes:

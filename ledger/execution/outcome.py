@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
@@ -11,7 +12,7 @@ from ledger.answers import Failed, NotFound, OutcomeUnknown, Rejected, Unavailab
 from ledger.calls import Call
 from ledger.events import CallFailed, CallOutcomeArrivedLate, CallSucceeded
 from ledger.execution.requests import Ended
-from ledger.strictjson import Limits, canonical, encode_result
+from ledger.strictjson import Limits, encode_result
 
 SafeError: TypeAlias = Callable[[BaseException], str | None]
 
@@ -94,12 +95,13 @@ def _said(ended: Ended) -> CallSucceeded | CallFailed | TryAgain | None:
             return CallFailed(
                 code=code, error_class="model", message=message, model_can_repair=repairable, duration_ms=spent
             )
-        case Unavailable(message=message, retryable=retryable, retry_after=after):
+        case Unavailable(message=message, retryable=retryable, retry_after=given):
+            after = _seconds(given)
             failed = CallFailed(
                 code="unavailable",
                 error_class="environment",
-                message=message,
-                retryable=retryable,
+                message=message if isinstance(message, str) else _FIXED,
+                retryable=bool(retryable),
                 retry_after=after,
                 duration_ms=spent,
             )
@@ -108,6 +110,15 @@ def _said(ended: Ended) -> CallSucceeded | CallFailed | TryAgain | None:
             return CallFailed(code=code, error_class="tool", message=message, duration_ms=spent)
         case _:
             return None
+
+
+def _seconds(given: object) -> float | None:
+    """Return a service's `retry_after` as seconds; HTTP headers are texts, and may be anything."""
+    try:
+        found = float(given)  # type: ignore[arg-type]  # whatever is no number is caught
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return found if math.isfinite(found) and found >= 0 else None
 
 
 def _text(error: BaseException, safe_error: SafeError | None) -> str:
@@ -123,11 +134,10 @@ def _text(error: BaseException, safe_error: SafeError | None) -> str:
 
 def printable(body: CallSucceeded | CallFailed) -> CallSucceeded | CallFailed:
     """Return the body if JSON can carry it, else with its texts replaced (a tool's words may hold anything)."""
-    try:
-        canonical([body.code, body.message])
-    except Exception:  # noqa: BLE001 - whatever is wrong with the tool's words, its outcome stands
-        return replace(body, code="tool_error", message=_FIXED)
-    return body
+    words = (body.code, body.message)
+    if all(word is None or type(word) is str for word in words):
+        return body
+    return replace(body, code="tool_error", message=_FIXED)
 
 
 def late(body: CallSucceeded | CallFailed, *, token: int, settles: bool) -> CallOutcomeArrivedLate:

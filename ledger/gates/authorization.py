@@ -38,7 +38,7 @@ def authorize(
         if isinstance(asked.answer, Ask):
             try:
                 return _ask(asked.policy, asked.answer, arguments_digest, expiry)
-            except ValueError as error:
+            except Exception as error:  # noqa: BLE001 - whatever a policy puts into its answer: it fails closed
                 return _gate_error(asked.policy, str(error))
     first = next((asked for asked in answers if isinstance(asked.answer, Allow)), None)
     rule = first.answer.rule if first is not None and isinstance(first.answer, Allow) else None
@@ -66,6 +66,8 @@ def _gate_error(policy: str, why: str) -> CallDenied:
 
 
 def _ask(policy: str, ask: Ask, digest: str, expiry: Callable[[float], str]) -> CallApprovalRequested:
+    if ask.who is not None and not all(isinstance(name, str) for name in ask.who):
+        raise ValueError("Ask(who=) takes a name, or several")
     who = (ask.who,) if isinstance(ask.who, str) else tuple(ask.who) if ask.who is not None else None
     return CallApprovalRequested(
         arguments_digest=digest,

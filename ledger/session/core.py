@@ -24,15 +24,18 @@ from ledger.events import (
     Event,
     SessionClaimed,
     SessionOpened,
+    SessionResumed,
     TurnRecorded,
     encode,
     read_event,
 )
 from ledger.events.call_bodies import Verdict
+from ledger.execution.batch import Member
 from ledger.execution.outcome import in_time
 from ledger.execution.requests import Steps, ended_runs, io
 from ledger.history import History
 from ledger.session.lease import is_dead
+from ledger.session.redaction import scrub_body
 from ledger.session.wiring import Wiring
 from ledger.store.port import Append, Head, Take
 
@@ -79,8 +82,8 @@ class Core:
     """
     Shared by all handles of a session in one ledger; `working` names the one that works on it.
 
-    `secrets` keeps the true arguments of calls whose sensitive values were redacted before disk: they exist in this
-    process only.
+    `secrets` keeps the true arguments of calls whose sensitive values were redacted before disk, `secret_texts` those
+    values: they exist in this process only. `adrift` are calls that nobody waits for any more and that still run here.
     """
 
     wiring: Wiring
@@ -96,6 +99,8 @@ class Core:
     notified: int = 0
     told_until: int = 0  # what settled up to here was told to the model by this process
     secrets: dict[str, Any] = field(default_factory=dict)
+    secret_texts: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    adrift: dict[str, Member] = field(default_factory=dict)
     patience: float = 0.0  # until when (monotonic) another owner is waited for
     working: weakref.ref[Worker] | None = None
     gate: threading.Lock = field(default_factory=threading.Lock)
@@ -142,8 +147,8 @@ class Core:
 
         A conflict folds what the other wrote, checks again which items are still legal, and chains again. With
         `worker` the lease is taken (or its token checked), with `release` given back in the same commit.
-        A new turn is not chained again: that is `WrongSequence`. Raises `LeaseLost`, `SessionOwned`, `SessionClosed`,
-        `ReadOnlySession` and what the store raises.
+        A new turn, or a resume, is not chained again: that is `WrongSequence`. Raises `LeaseLost`, `SessionOwned`,
+        `SessionClosed`, `ReadOnlySession` and what the store raises.
         """
         while True:
             self._writable(items)
@@ -174,8 +179,8 @@ class Core:
         before = self.history.sequence
         yield from self.refresh()
         moved = isinstance(error, WrongSequence) or self.history.sequence != before
-        if moved and any(isinstance(item.body, TurnRecorded) for item in items):
-            # whether this is a new turn, and which, has to be decided again
+        if moved and any(isinstance(item.body, TurnRecorded | SessionResumed) for item in items):
+            # whether this is a new turn, and which, or what becomes of the open calls, has to be decided again
             raise WrongSequence(self.session_id, expected=before, actual=self.history.sequence)
 
     def release(self) -> Steps[None]:
@@ -257,6 +262,8 @@ class Core:
         body = item.body
         if isinstance(body, CallStarted) and body.token != self.token:
             return replace(body, token=self.token)  # known only once the lease is counted on
+        if self.secret_texts:
+            body = scrub_body(body, tuple({text for texts in self.secret_texts.values() for text in texts}))
         if isinstance(body, CallOutcomeArrivedLate) and body.settles:
             another = self.history.token > body.token or before.attempt != item.attempt
             return replace(body, settles=False) if another else body

@@ -14,13 +14,12 @@ from ledger.execution.outcome import Unknown, printable, succeeded
 from ledger.execution.requests import Ended, Steps, user_code
 from ledger.recovery import Here, run_again
 from ledger.session.core import Core
-from ledger.session.redaction import scrub
 from ledger.session.work import Work, context_of
 from ledger.strictjson import encode_result
 
 
 class Settler:
-    """Turns ends and doubts of one call into the events that record them, secrets masked."""
+    """Turns ends and doubts of one call into the events that record them."""
 
     def __init__(self, core: Core, work: Work, context: Context | None, *, running: bool = False) -> None:
         self._core = core
@@ -33,13 +32,7 @@ class Settler:
         body = printable(body)
         if isinstance(body, CallSucceeded) and self._context is not None and self._context.source is not None:
             body = replace(body, source=encode_result(self._context.source).value)
-        if not self._work.secrets:
-            return body
-        message = scrub(body.message, self._work.secrets)
-        if isinstance(body, CallFailed):
-            return replace(body, message=message)
-        result, source = (scrub(value, self._work.secrets) for value in (body.result, body.source))
-        return replace(body, message=message, result=result, source=source)
+        return body
 
     def settle(self, call: Call, doubt: Unknown, *, may_ask: bool) -> Steps[tuple[bool, Body | None]]:
         """
@@ -99,7 +92,7 @@ class Settler:
         return CallFlagged(reason="outcome-unknown", evidence=self._shown(evidence))
 
     def _shown(self, evidence: Any) -> Any:
-        return scrub(encode_result(evidence).value, self._work.secrets)
+        return encode_result(evidence).value
 
 
 def _merged(evidence: Any, answer: Any) -> Any:

@@ -75,9 +75,9 @@ def authorization(core: Core, work: Work) -> Steps[Body]:
     """Return what the host's policies decide."""
     seen = core.history.calls.get(work.call_id) or work.stub
     asked: list[Asked] = []
-    shown = seen.changed(arguments=copy.deepcopy(work.intent), executed=copy.deepcopy(work.to_run))
     for policy in core.wiring.policies:
         name = _name(policy)
+        shown = seen.changed(arguments=copy.deepcopy(work.intent), executed=copy.deepcopy(work.to_run))
         try:
             answer = yield from user_code(policy, shown, core.actor)
         except Exception as error:  # noqa: BLE001 - a policy that fails denies

@@ -12,9 +12,10 @@ from ledger.execution.drive import adrive, drive
 from ledger.execution.paging import READ_RESULT
 from ledger.execution.requests import Steps
 from ledger.history import History
-from ledger.providers.formats import get_format
 from ledger.providers.port import ProposedCall
-from ledger.session.intake import OnRejection, Terms
+from ledger.session.border import messages as checked
+from ledger.session.border import optional_text, seconds, text, whole, wire
+from ledger.session.intake import OnRejection, Terms, take_in
 from ledger.session.loop import Loop
 from ledger.session.results import CallResult, Results
 from ledger.session.resuming import Recovered
@@ -62,15 +63,15 @@ class Session:
         `start` (system and user messages) is recorded while the session has no message; an equal one is ignored later,
         another raises `StartDiffers`. Open calls are recovered first.
         """
-        return self._run(self._loop.messages(format, start))
+        return self._run(self._loop.messages(format, None if start is None else checked(start, "start=")))
 
     def add(self, message: JsonObject, *, key: str | None = None, format: str = "openai") -> None:
         """Record a later message of the host, once for each `key`."""
-        self._run(self._loop.add(format, message, key))
+        self._run(self._loop.add(format, message, optional_text(key, "key=")))
 
     def complete(self, messages: Sequence[JsonObject], *, format: str = "openai") -> list[JsonObject]:
         """Return the host's own transcript with every unanswered call answered from the ledger."""
-        return self._run(self._loop.complete(format, messages))
+        return self._run(self._loop.complete(format, checked(messages, "the transcript")))
 
     def dispatch(self, reply: object, **options: Any) -> Results:
         """
@@ -105,7 +106,7 @@ class Session:
 
         `messages` of the results are notes that tell the model what became of the calls.
         """
-        return self._run(self._loop.wait(format, timeout))
+        return self._run(self._loop.wait(format, seconds(timeout, "timeout=")))
 
     def close(self, reason: CloseReason | None = None, *, message: str | None = None) -> None:
         """Close the session; by default as `final_answer` after a final answer, else as `aborted`."""
@@ -122,7 +123,7 @@ class Session:
         if not core.history.truncated:  # nothing was cut, so there is nothing to read on in
             offered = [version for version in offered if version.tool != READ_RESULT]
         self._loop.offered = frozenset(version.tool for version in offered)
-        return get_format(format).tools(offered)
+        return wire(format).tools(offered)
 
     def __enter__(self) -> Self:
         return self
@@ -136,15 +137,15 @@ class Session:
 
     async def amessages(self, format: str = "openai", *, start: Sequence[JsonObject] | None = None) -> list[JsonObject]:
         """Async twin of `messages`."""
-        return await self._arun(self._loop.messages(format, start))
+        return await self._arun(self._loop.messages(format, None if start is None else checked(start, "start=")))
 
     async def aadd(self, message: JsonObject, *, key: str | None = None, format: str = "openai") -> None:
         """Async twin of `add`."""
-        await self._arun(self._loop.add(format, message, key))
+        await self._arun(self._loop.add(format, message, optional_text(key, "key=")))
 
     async def acomplete(self, messages: Sequence[JsonObject], *, format: str = "openai") -> list[JsonObject]:
         """Async twin of `complete`."""
-        return await self._arun(self._loop.complete(format, messages))
+        return await self._arun(self._loop.complete(format, checked(messages, "the transcript")))
 
     async def adispatch(self, reply: object, **options: Any) -> Results:
         """Async twin of `dispatch`: the event loop is never blocked by a commit or a sync tool."""
@@ -164,7 +165,7 @@ class Session:
 
     async def await_(self, timeout: float | None = None, *, format: str = "openai") -> Results:  # noqa: ASYNC109 - the same word in both spellings
         """Async twin of `wait`."""
-        return await self._arun(self._loop.wait(format, timeout))
+        return await self._arun(self._loop.wait(format, seconds(timeout, "timeout=")))
 
     async def aclose(self, reason: CloseReason | None = None, *, message: str | None = None) -> None:
         """Async twin of `close`."""
@@ -198,7 +199,7 @@ class Session:
         if on_rejection not in ("run_rest", "run_none"):
             raise UsageError(f"on_rejection is run_rest or run_none, not {on_rejection!r}")
         terms = Terms(on_rejection=on_rejection, offered=self._loop.offered, tool_choice=tool_choice)
-        return self._loop.dispatch(format, reply, terms, turn)
+        return self._loop.dispatch(format, reply, terms, whole(turn, "turn="))
 
     def _call(
         self,
@@ -210,12 +211,11 @@ class Session:
         propose_only: bool = False,
     ) -> Steps[CallResult]:
         raw = arguments if isinstance(arguments, str) else None
-        call = ProposedCall(name=name, raw=raw, arguments=None if raw is not None else arguments)
-        terms = Terms(idempotency_key=idempotency_key)
-        if propose_only:
-            return self._loop.call(call, terms, turn, propose)
-        return self._loop.call(call, terms, turn)
+        given = None if raw is not None else arguments
+        call = ProposedCall(name=text(name, "a tool's name"), raw=raw, arguments=given)
+        terms = Terms(idempotency_key=optional_text(idempotency_key, "idempotency_key="))
+        return self._loop.call(call, terms, whole(turn, "turn="), propose if propose_only else take_in)
 
 
 def _id_of(call: CallResult | str) -> str:
-    return call if isinstance(call, str) else call.call_id
+    return call.call_id if isinstance(call, CallResult) else text(call, "a call")

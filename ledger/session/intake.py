@@ -16,9 +16,9 @@ from ledger.providers.port import ProposedCall, Reply
 from ledger.session.core import Core, Item, settled_by
 from ledger.session.gating import has_user_code, pass_gates, resource_keys
 from ledger.session.hosted import hosted_items
-from ledger.session.redaction import sensitive
+from ledger.session.redaction import has_sensitive, sensitive
 from ledger.session.running import Interrupted, Runner, cancelled
-from ledger.session.work import Work, examine, situation
+from ledger.session.work import Work, digest_of, examine, situation
 from ledger.strictjson import digest
 
 OnRejection: TypeAlias = Literal["run_rest", "run_none"]
@@ -130,7 +130,8 @@ def _proposal(core: Core, work: Work, call: ProposedCall, reply: Reply, terms: T
     version, tool = work.version, work.tool
     definition = core.wiring.registry.definition(call.name)
     repaired = _repaired(core.history, call.name)
-    masked = bool(work.secrets)
+    undecoded = work.intent is None and version is not None and has_sensitive(version.schema)
+    masked = bool(work.secrets) or undecoded
     contract = version.contract if version else None
     work.proposal = CallProposed(
         raw_arguments=None if masked else call.raw,
@@ -188,9 +189,8 @@ def duplicate_of(core: Core, work: Work) -> Call | None:
     untold = [entry.call for entry in history.settled if entry.sequence > core.told_until]
     for call in (*history.open_calls(), *untold):
         earlier = call.tool == work.stub.tool and call.turn < work.stub.turn and call.side_effecting
-        if earlier and _same_arguments(call, work):
-            original = call.flag.duplicate_of if call.flag and call.reason == "duplicate" else None
-            return history.calls.get(original or "", call)
+        if earlier and call.reason != "duplicate" and _same_arguments(call, work):
+            return call  # a copy's original is among them too
     return None
 
 
@@ -234,6 +234,7 @@ def rebuilt(core: Core, call: Call, tool: Tool | None) -> Work:
     work.digest = digest(work.to_run)
     if call.call_id in core.secrets:
         work.to_run = core.secrets[call.call_id]
+        work.digest = digest_of(core, work.to_run, masked=True)
         work.recorded, work.secrets = (
             call.arguments,
             sensitive(work.version.schema if work.version else {}, work.to_run)[1],

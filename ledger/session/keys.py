@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ledger.calls import Call
+from ledger.catalog import with_defaults
 from ledger.errors import KeyConflict
 from ledger.execution.requests import Steps, io
 from ledger.gates import decode
@@ -10,6 +11,7 @@ from ledger.providers.port import ProposedCall
 from ledger.replay import call_at
 from ledger.session.core import Core
 from ledger.session.redaction import sensitive
+from ledger.session.work import digest_of
 from ledger.strictjson import digest
 
 _NOW = 2**62  # behind every event
@@ -39,5 +41,9 @@ def _same(core: Core, found: Call, call: ProposedCall) -> bool:
     if not isinstance(decoded, dict):
         return found.arguments is None and found.raw_arguments == call.raw
     version = core.wiring.registry.version(call.name)
-    shown = sensitive(version.schema if version else {}, decoded)[0]
+    shown, secrets = sensitive(version.schema if version else {}, decoded)
+    if secrets and version is not None and found.call_id in core.wiring.masked:
+        applied = version.contract.apply_defaults
+        to_run = with_defaults(version.schema, decoded) if applied else decoded
+        return digest_of(core, to_run, masked=True) == found.arguments_digest
     return found.arguments is not None and digest(shown) == digest(found.arguments)

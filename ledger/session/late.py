@@ -31,15 +31,18 @@ class LateOutcome:
         self._work = work
         self._started = started
         self._rules = rules
+        self.ended = False
 
     def __call__(self, ended: Ended) -> None:
         """Record the end, if it says anything."""
-        if isinstance(ended.raised, asyncio.CancelledError):
-            return  # the task was stopped: that is no outcome
         try:
-            drive(self._record(ended))
+            if not isinstance(ended.raised, asyncio.CancelledError):  # a task that was stopped: that is no outcome
+                drive(self._record(ended))
         except LedgerError as error:
             log.warning("late outcome of call %s was not recorded: %s", ended.call_id, error.code)
+        finally:
+            self.ended = True
+            self._core.adrift.pop(ended.call_id, None)
 
     def _record(self, ended: Ended) -> Steps[None]:
         end = judge(ended, self._started, self._rules)
@@ -49,6 +52,7 @@ class LateOutcome:
             end = end.failed
         mine = self._core
         core = Core(mine.wiring, History(mine.session_id), mine.opening, principal=mine.principal, tenant=mine.tenant)
+        core.secret_texts = mine.secret_texts
         yield from core.refresh()
         yield from record_late(core, self._started, Settler(core, self._work, None).finished(end))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -19,9 +20,10 @@ from ledger.history import History
 from ledger.ids import Clock
 from ledger.review import Answer
 from ledger.session import reviewing
+from ledger.session.border import optional_text, principal_id, seconds, text
 from ledger.session.core import Core
 from ledger.session.handle import Session
-from ledger.session.loop import Loop, named
+from ledger.session.loop import Loop
 from ledger.session.publishing import Publisher
 from ledger.session.resuming import Recovered
 from ledger.session.reviewing import Verdicts
@@ -34,6 +36,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 DEFAULT_URL = "sqlite:///ledger.db"
 DEFAULT_CATALOG = "schemas/tools"
+_ABOUT = frozenset({"agent", "model", "labels", "parent", "transcript"})
 
 
 class Ledger:
@@ -47,6 +50,7 @@ class Ledger:
         self._wiring = wiring
         self._catalog = catalog
         self._cores: weakref.WeakValueDictionary[str, Core] = weakref.WeakValueDictionary()
+        self._opening = threading.Lock()
         self._publisher = Publisher(wiring)
         self._wiring.registry.register(build_tool(read_result, effect="read"))
 
@@ -151,19 +155,27 @@ class Ledger:
         """
         key = self._wiring.clock.new_id() if session_id is None else _checked(session_id)
         principal = about.pop("principal", None)
-        tenant = about.pop("tenant", None)
-        core = self._cores.get(key)
-        if core is None:
-            opening = SessionOpened(
-                catalog_digest=self._wiring.catalog_digest,
-                host_release=self._wiring.host_release,
-                ledger_version=self._wiring.version,
-                **about,
+        tenant = optional_text(about.pop("tenant", None), "tenant=")
+        with self._opening:  # two threads that open one session share its core
+            core = self._cores.get(key) or self._core(key, about)
+        principal_id(principal)  # a wrong one is told here, not at the first turn
+        patience = seconds(wait, "wait=") or 0.0
+        return Session(Loop(core, principal=principal, tenant=tenant, wait_seconds=patience))
+
+    def _core(self, key: str, about: dict[str, Any]) -> Core:
+        unknown = sorted(about.keys() - _ABOUT)
+        if unknown:
+            raise UsageError(
+                f"unknown options: {', '.join(unknown)}", hint=f"A session has {', '.join(sorted(_ABOUT))}."
             )
-            core = Core(self._wiring, History(key), opening)
-            self._cores[key] = core
-        named(principal)  # a wrong one is told here, not at the first turn
-        return Session(Loop(core, principal=principal, tenant=tenant, wait_seconds=wait))
+        opening = SessionOpened(
+            catalog_digest=self._wiring.catalog_digest,
+            host_release=self._wiring.host_release,
+            ledger_version=self._wiring.version,
+            **about,
+        )
+        core = self._cores[key] = Core(self._wiring, History(key), opening)
+        return core
 
     def asession(self, session_id: str | None = None, **about: Any) -> Session:
         """Open a session for `async with`; the same handle has the async methods."""
@@ -293,7 +305,8 @@ def _catalog(given: str | Path | Catalog | None) -> Catalog | None:
 
 
 def _checked(session_id: str) -> str:
-    if not isinstance(session_id, str) or not session_id or len(session_id) > 255:  # noqa: PLR2004 - a bound on keys
+    session_id = text(session_id, "a session id")
+    if not 1 <= len(session_id) <= 255:  # noqa: PLR2004 - a bound on keys
         raise UsageError("a session id is a text of 1 to 255 characters")
     if session_id.startswith("_") or not session_id.isprintable():
         raise UsageError(f"session id {session_id!r}: none begins with _ or holds unprintable characters")

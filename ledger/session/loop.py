@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
@@ -24,16 +24,16 @@ from ledger.execution.requests import Steps, ended_runs, user_code
 from ledger.gates import decode
 from ledger.history import Settled, Turn
 from ledger.providers.conversation import conversation, note_message, turn_messages
-from ledger.providers.formats import get_format
 from ledger.providers.names import original_name
 from ledger.providers.port import ProposedCall, Reply
 from ledger.providers.transcripts import complete
+from ledger.session.border import principal_id, wire
 from ledger.session.core import Core, Item, Worker
 from ledger.session.identity import Shape, find_turn
 from ledger.session.intake import Terms, take_in
 from ledger.session.keys import recorded_under
-from ledger.session.redaction import sensitive
-from ledger.session.results import CallResult, Results
+from ledger.session.redaction import has_sensitive, sensitive
+from ledger.session.results import CallResult, Results, apart
 from ledger.session.resuming import Recovered, resume
 from ledger.session.running import given_up
 from ledger.session.stepwise import advance
@@ -102,7 +102,7 @@ class Loop:
     def _identify(self) -> None:
         """Say who acts now: the principal and the tenant come from the host, and a session keeps its tenant."""
         core = self.core
-        core.actor, core.principal = self.principal, named(self.principal)
+        core.actor, core.principal = self.principal, principal_id(self.principal)
         if core.history.opened is None:
             core.tenant = self.tenant
         elif self.tenant is not None and self.tenant != core.tenant:
@@ -137,7 +137,7 @@ class Loop:
         for entry in news:
             for listener in core.wiring.listeners:
                 try:
-                    yield from user_code(listener, entry.call)
+                    yield from user_code(listener, apart(entry.call))
                 except Exception:
                     core.wiring.log.exception("an on_resolved listener failed for call %s", entry.call.call_id)
 
@@ -146,12 +146,12 @@ class Loop:
     def messages(self, format_name: str, start: Sequence[JsonObject] | None) -> Steps[list[JsonObject]]:
         """Return the whole conversation; record how it starts, once."""
         yield from self.recover()
-        wire = get_format(format_name)
+        form = wire(format_name)
         kept = self._keeps_texts()
         if start is not None and kept:
             yield from self._start(format_name, start)
         self._deliver()
-        told = conversation(self.core.history, wire)
+        told = conversation(self.core.history, form)
         return told if kept else [*(start or ()), *told]
 
     def _keeps_texts(self) -> bool:
@@ -193,20 +193,20 @@ class Loop:
         """Return the host's own transcript with every unanswered call answered."""
         yield from self.recover()
         self._deliver()
-        return complete(self.core.history, list(messages), get_format(format_name))
+        return complete(self.core.history, list(messages), wire(format_name))
 
     # -- turns and calls
 
     def dispatch(self, format_name: str, reply: object, terms: Terms, turn: int | None) -> Steps[Results]:
         """Record, gate and run a turn of the model; the same turn again is answered from the record."""
-        wire = get_format(format_name)
-        parsed = self._named(wire.parse(reply))
+        form = wire(format_name)
+        parsed = self._named(form.parse(reply))
         number = yield from self.turn(parsed, terms, turn)
         found = self.core.history.turn(number)
         if found is None:  # pragma: no cover - it was recorded a line ago
             raise UsageError(f"turn {number} cannot be read")
         calls = tuple(CallResult(call) for call in self.core.history.turn_calls(found))
-        return Results(turn=number, calls=calls, messages=turn_messages(self.core.history, found, wire))
+        return Results(turn=number, calls=calls, messages=turn_messages(self.core.history, found, form))
 
     def _named(self, reply: Reply) -> Reply:
         names = self.core.wiring.registry.names
@@ -279,9 +279,9 @@ class Loop:
         return self._told(format_name, news, asked)
 
     def _told(self, format_name: str, news: Sequence[Settled], asked: Sequence[Call]) -> Results:
-        wire = get_format(format_name)
+        form = wire(format_name)
         calls = tuple(CallResult(call) for call in (*(entry.call for entry in news), *asked))
-        return Results(turn=self.delivered, calls=calls, messages=[note_message(entry, wire) for entry in news])
+        return Results(turn=self.delivered, calls=calls, messages=[note_message(entry, form) for entry in news])
 
     def close(self, reason: CloseReason | None, message: str | None) -> Steps[None]:
         """
@@ -302,16 +302,6 @@ class Loop:
         yield from self.core.commit([*ends, Item(body)], release=True)
 
 
-def named(principal: Any) -> str | None:
-    """Return a principal as events name it. Raises `UsageError` where it is neither a text nor has an id."""
-    if principal is None or isinstance(principal, str):
-        return principal
-    found = principal.get("id") if isinstance(principal, Mapping) else getattr(principal, "id", None)
-    if not isinstance(found, str | int):
-        raise UsageError("principal= is a text, or an object with an id", hint='For example {"id": "u-17"}.')
-    return str(found)
-
-
 def _message(format_name: str, message: JsonObject, key: str | None, *, start: bool) -> MessageRecorded:
     if not isinstance(message, dict) or not isinstance(message.get("role"), str):
         raise UsageError(
@@ -326,6 +316,6 @@ def _shape(core: Core, call: ProposedCall) -> Shape:
     needs = version is not None and bool(version.schema.get("required"))
     decoded = decode(call.raw, call.arguments, needs_arguments=needs)
     if not isinstance(decoded, dict):
-        return Shape(call.name, None, call.raw)
+        return Shape(call.name, None, None if version and has_sensitive(version.schema) else call.raw)
     shown, secrets = sensitive(version.schema if version else {}, decoded)
     return Shape(call.name, shown, None if secrets else call.raw)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
-from typing import Any, Final
+from functools import cache
+from typing import Any, Final, TypeVar
 
-from ledger.strictjson import JsonObject
+from ledger.events.fields import fields_of
+from ledger.strictjson import JsonObject, canonical
+
+T = TypeVar("T")
 
 MASK: Final = "[redacted]"
+_KEPT: Final = ("digest", "key", "_id", "_of", "_at", "worker", "owner", "validator", "deadline")
 _SHORTEST: Final = 4
 """Shorter secrets are masked at their place only: replacing them everywhere would hide ordinary text."""
 
@@ -71,6 +77,26 @@ def _texts(value: Any) -> Iterator[str]:
         yield value
     elif isinstance(value, int | float) and not isinstance(value, bool):
         yield str(value)
+
+
+@cache
+def _names_secrets(schema: bytes) -> bool:
+    return b'"x-sensitive":true' in schema or b'"writeOnly":true' in schema
+
+
+def has_sensitive(schema: Any) -> bool:
+    """Return whether a schema calls any place sensitive: then a text that cannot be decoded may hold a secret."""
+    return _names_secrets(canonical(schema))
+
+
+def scrub_body(body: T, secrets: tuple[str, ...]) -> T:
+    """Return an event's body with every secret masked in it; digests, ids, times and closed words stay."""
+    changes = {
+        field.name: scrub(getattr(body, field.name), secrets)
+        for field in fields_of(type(body))
+        if not field.choices and not field.name.endswith(_KEPT)
+    }
+    return dataclasses.replace(body, **changes)  # type: ignore[type-var]  # every body is a dataclass
 
 
 def scrub(value: Any, secrets: tuple[str, ...]) -> Any:

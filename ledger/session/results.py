@@ -2,34 +2,48 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ledger.calls import WAITING, Call, State
 from ledger.providers.answer import answer
 from ledger.strictjson import JsonObject
 
+_MUTABLE = ("arguments", "executed", "result", "source", "violations", "encodings", "replacement")
 
-@dataclass(frozen=True, slots=True)
+
+def apart(call: Call) -> Call:
+    """Return a copy whose values the host may change."""
+    return call.changed(**{name: copy.deepcopy(getattr(call, name)) for name in _MUTABLE})
+
+
+@dataclass(frozen=True)
 class CallResult:
     """One call as it stands; `answer` is the JSON object that the model reads for it."""
 
-    call: Call
+    _call: Call
+
+    @cached_property
+    def call(self) -> Call:
+        """The call with all that is known of it: a copy, changing it changes nothing that was recorded."""
+        return apart(self._call)
 
     @property
     def call_id(self) -> str:
         """The ledger's id of the call."""
-        return self.call.call_id
+        return self._call.call_id
 
     @property
     def tool(self) -> str:
         """The tool's name."""
-        return self.call.tool
+        return self._call.tool
 
     @property
     def state(self) -> State:
         """The call's state, e.g. `succeeded`, `rejected`, `needs-review`."""
-        return self.call.state
+        return self._call.state
 
     @property
     def result(self) -> Any:
@@ -39,22 +53,22 @@ class CallResult:
     @property
     def code(self) -> str | None:
         """Why it was rejected, denied or failed."""
-        return self.call.code
+        return self._call.code
 
     @property
     def message(self) -> str | None:
         """The same in words."""
-        return self.call.message
+        return self._call.message
 
     @property
     def waiting(self) -> bool:
         """Whether a person is asked."""
-        return self.call.state in WAITING
+        return self._call.state in WAITING
 
     @property
     def answer(self) -> JsonObject:
         """What the model reads."""
-        return answer(self.call)
+        return answer(self._call)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field, replace
 
 from ledger.calls import Call
 from ledger.catalog import Tool
+from ledger.errors import WrongSequence
 from ledger.events import Body, CallFailed, CallFlagged, CallRejected, CallValidated, SessionResumed
+from ledger.events.call_bodies import FlagReason
 from ledger.execution.outcome import Unknown
 from ledger.execution.requests import Steps
 from ledger.gates import lookup
@@ -34,8 +36,15 @@ def resume(core: Core, *, dry_run: bool = False, execute: bool = True) -> Steps[
     `execute` False leaves what would run (a resume without user code), and so does a ledger that stops; `dry_run` only
     decides.
     """
+    while True:
+        try:
+            return (yield from _resume(core, dry_run=dry_run, execute=execute and not core.wiring.stopping))
+        except WrongSequence:
+            continue  # somebody else recorded something first: decide again
+
+
+def _resume(core: Core, *, dry_run: bool, execute: bool) -> Steps[Recovered]:
     found = Recovered()
-    execute = execute and not core.wiring.stopping
     if core.history.closed is not None:
         return found
     runner = Runner(core)
@@ -84,6 +93,26 @@ def here(core: Core, call: Call, *, execute: bool = True) -> Here:
     )
 
 
+def hindrance(core: Core, call: Call, work: Work) -> CallFlagged | None:
+    """Return why a call that has not started cannot be taken on as it is: a person is asked then; None: nothing."""
+    seen = here(core, call)
+    approval = call.approval if call.state == "authorized" else None
+    reason: FlagReason | None = None
+    if seen.lost:
+        reason = "not-started"
+    elif seen.stage in ("compat", "removed") and call.side_effecting:
+        reason = "tool-retired"
+    elif seen.changed:
+        reason = "schema-changed"
+    elif (approval is not None and approval.expires_at is not None and approval.expires_at <= seen.now) or (
+        call.state != "proposed" and work.digest != call.arguments_digest
+    ):
+        reason = "approval-mismatch"
+    if reason is None:
+        return None
+    return CallFlagged(reason=reason, evidence={"found": call.state, "redacted": seen.lost})
+
+
 def tool_of(core: Core, call: Call) -> Tool | None:
     """Return the tool that runs a recorded call: of its recorded version, where that one is still registered."""
     registry = core.wiring.registry
@@ -113,7 +142,7 @@ def check_again(core: Core, work: Work) -> None:
     known = work.tool is not None or core.wiring.registry.definition(call.tool) is not None
     seen = replace(situation(core, call, known=known), stage="active" if known else None)
     if known or call.schema_version is None:
-        examine(core, work, call.raw_arguments, call.arguments, seen)
+        examine(core, work, call.raw_arguments, core.secrets.get(call.call_id, call.arguments), seen)
 
 
 def _told(call: Call, decision: Decision) -> dict[str, object]:

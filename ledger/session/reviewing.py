@@ -24,8 +24,8 @@ from ledger.execution.requests import Steps
 from ledger.gates import Situation
 from ledger.history import History
 from ledger.review import Answer, Reviewer, approve, deny, may_supersede, next_step, resolve
+from ledger.session.border import text
 from ledger.session.core import Core, Item
-from ledger.session.redaction import sensitive
 from ledger.session.wiring import Wiring
 from ledger.session.work import Work, examine
 
@@ -60,7 +60,7 @@ def find(wiring: Wiring, reference: str) -> tuple[Core, Call]:
 
     Raises `UnknownCall` where none or several fit.
     """
-    row = find_call(wiring.store, reference)
+    row = find_call(wiring.store, text(reference, "a call"))
     core = Core(wiring, History(row.session_id), SessionOpened())
     core.load()
     return core, core.history.calls[row.call_id]
@@ -157,6 +157,9 @@ def _successor(core: Core, old: Call, arguments: Any) -> Work:
     examine(core, work, arguments if isinstance(arguments, str) else None, arguments, seen)
     if work.refusal is not None:
         raise UsageError(_why(work.refusal), hint="Correct the arguments.")
+    if work.secrets:
+        hint = "Let the program make a new call, and say what became of this one."
+        raise UsageError("sensitive arguments are kept by nobody, so the new call could never run", hint=hint)
     return work
 
 
@@ -171,9 +174,8 @@ def _validator(work: Work) -> str:
 def _intent(work: Work, old: Call) -> CallProposed:
     version = work.version
     contract = version.contract if version else None
-    shown = sensitive(version.schema if version else {}, work.intent)[0]
     return CallProposed(
-        arguments=shown,
+        arguments=work.intent,
         provider_call_id=old.provider_call_id,
         provider=old.provider,
         model=old.model,
@@ -183,7 +185,6 @@ def _intent(work: Work, old: Call) -> CallProposed:
         recovery=contract.recovery if contract else "review",
         supports_idempotency=contract.supports_idempotency if contract else False,
         reconciles=work.tool is not None and work.tool.reconcile is not None,
-        redacted=bool(work.secrets),
     )
 
 

@@ -22,6 +22,8 @@ from ledger.session.late import LateOutcome, record_late
 from ledger.session.work import Work, context_of
 
 Interrupted = (KeyboardInterrupt, asyncio.CancelledError)
+_LOOK_SECONDS = 0.25
+"""How often a call that waits for its next attempt looks whether the program was told to stop."""
 _ENDS = (CallSucceeded, CallFailed, CallFlagged, CallAttemptFailed)
 
 
@@ -48,7 +50,6 @@ class Runner:
     flying: dict[str, Flying] = field(default_factory=dict)
     waiting: dict[str, tuple[float, Work]] = field(default_factory=dict)
     unlaunched: dict[str, int] = field(default_factory=dict)  # call -> the attempt that is being started
-    adrift: list[Member] = field(default_factory=list)
     interrupt: BaseException | None = None
 
     def run(self, works: Sequence[Work]) -> Steps[None]:
@@ -57,6 +58,11 @@ class Runner:
             yield from self._run(works)
         except LeaseLost:
             yield from self._taken_over()
+            raise
+        except GeneratorExit:
+            raise  # nobody drives any more
+        except BaseException:
+            yield from self._leave_behind()
             raise
 
     def _run(self, works: Sequence[Work]) -> Steps[None]:
@@ -100,8 +106,11 @@ class Runner:
         clear: list[Work] = []
         for work in works:
             member = Member(0, work.stub.side_effecting, work.keys)
-            if any(conflict(member, other) for other in self.adrift):
-                message = "An earlier call of this turn that touches the same is still running; this one did not start."
+            adrift = self.core.adrift
+            if work.call_id in adrift:
+                continue  # a person let it run again, but the first run has not ended: the next resume looks again
+            if any(conflict(member, other) for other in adrift.values()):
+                message = "An earlier call that touches the same is still running; this one did not start."
                 self.pending.append(Item(cancelled(message), work.stub))
             else:
                 clear.append(work)
@@ -178,6 +187,8 @@ class Runner:
         now = self.core.wiring.clock.monotonic()
         for flight in [f for f in self.flying.values() if f.deadline is not None and f.deadline <= now]:
             yield from self._overdue(flight)
+        if self.core.wiring.stopping:
+            self._give_up_waiting("The program was told to stop.")
         due = [work for at, work in self.waiting.values() if at <= now]
         if self.flying or self.waiting:
             yield from self._commit()
@@ -199,7 +210,9 @@ class Runner:
 
     def _patience(self) -> float | None:
         times = [f.deadline for f in self.flying.values() if f.deadline is not None]
-        times += [at for at, _ in self.waiting.values()]
+        if self.waiting:
+            soon = self.core.wiring.clock.monotonic() + _LOOK_SECONDS
+            times += [min(at, soon) for at, _ in self.waiting.values()]
         return max(0.0, min(times) - self.core.wiring.clock.monotonic()) if times else None
 
     def _judge(self, flight: Flying, ended: Ended) -> Steps[None]:
@@ -241,7 +254,6 @@ class Runner:
         work, call = flight.work, self.core.history.calls[flight.work.call_id]
         if (yield from self._let_go(flight)) is False:
             return  # it ended this very moment: the next round has it
-        self.adrift.append(Member(0, call.side_effecting, work.keys))
         if not call.side_effecting:
             message = "The tool did not answer within its time."
             failed = CallFailed(code="timeout", error_class="environment", message=message, retryable=True)
@@ -267,9 +279,13 @@ class Runner:
                 yield from self._settle(settler, work, call, Unknown({"cancelled": True}), asked=False)
             else:
                 self.pending.append(Item(cancelled("The call was cancelled.", started=True), call))
+        self._give_up_waiting("The call was cancelled.")
+
+    def _give_up_waiting(self, why: str) -> None:
+        """Calls that wait for their next attempt end as what is known of the attempts so far."""
         for _, work in self.waiting.values():
             call = self.core.history.calls[work.call_id]
-            self.pending.append(Item(given_up(call, "The call was cancelled."), call))
+            self.pending.append(Item(given_up(call, why), call))
         self.waiting.clear()
 
     def _let_go(self, flight: Flying) -> Steps[bool | None]:
@@ -279,9 +295,18 @@ class Runner:
         under_way = yield from let_go(work.call_id, late, interrupt=work.cancellable)
         if under_way is None:
             self.unlaunched[work.call_id] = self.core.history.calls[work.call_id].attempt
+        if under_way:
+            self.core.adrift[work.call_id] = Member(0, work.stub.side_effecting, work.keys)
+            if late.ended:  # it ended in the meantime
+                self.core.adrift.pop(work.call_id, None)
         if under_way is not False:
             del self.flying[work.call_id]
         return under_way
+
+    def _leave_behind(self) -> Steps[None]:
+        """The ledger itself failed: what still runs is told as late, if the store is well again by then."""
+        for flight in list(self.flying.values()):
+            yield from self._let_go(flight)
 
     def _taken_over(self) -> Steps[None]:
         """Another owner has the session now: what is known, or comes to be known, is evidence for its reviewer."""

@@ -10,7 +10,7 @@ from ledger.providers.port import Reply
 from ledger.session.core import Core, Item
 from ledger.session.gating import authorization, business_gate, resource_keys
 from ledger.session.intake import Terms, proposals, rebuilt
-from ledger.session.resuming import check_again, tool_of
+from ledger.session.resuming import check_again, hindrance, tool_of
 from ledger.session.running import Runner
 
 
@@ -33,6 +33,11 @@ def advance(core: Core, call_id: str) -> Steps[Call]:
     if call is None:
         raise UnknownCall(f"session {core.session_id!r} has no call {call_id}")
     work = rebuilt(core, call, tool_of(core, call))
+    if call.state in ("proposed", "validated", "authorized"):
+        hindered = hindrance(core, call, work)
+        if hindered is not None:
+            yield from core.commit([Item(hindered, call)], release=True)
+            return core.history.calls[call_id]
     if call.state == "proposed":
         check_again(core, work)
         refused = work.refusal or (yield from business_gate(core, work))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import random
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -46,6 +47,8 @@ class Wiring:
     run_not_started: bool = False
     jitter: Callable[[], float] = random.random
     stopping: bool = False
+    masked: set[str] = field(default_factory=set)  # calls whose digest is an HMAC under this process's key
+    mask_key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     log: logging.Logger = field(default_factory=lambda: logging.getLogger("ledger.session"))
     heartbeat: Heartbeat = field(init=False)
 

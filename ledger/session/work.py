@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hmac
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +14,7 @@ from ledger.execution.context import Context
 from ledger.gates import Situation, decode, lookup, validate
 from ledger.session.core import Core, Item
 from ledger.session.redaction import sensitive
-from ledger.strictjson import Json, JsonObject, digest
+from ledger.strictjson import Json, JsonObject, canonical, digest
 
 
 @dataclass(slots=True, kw_only=True)
@@ -92,16 +93,18 @@ def examine(core: Core, work: Work, raw: str | None, given: object, situation: S
         work.refusal = refused or decoded
         return
     work.intent = decoded
-    _mask(work)
+    _mask(core, work)
     if refused is not None:
         work.refusal = refused
     elif work.version is not None:
         _check(core, work, work.version)
 
 
-def _mask(work: Work) -> None:
+def _mask(core: Core, work: Work) -> None:
     schema: Json = work.version.schema if work.version else {}
     work.recorded, work.secrets = sensitive(schema, work.intent)
+    if work.secrets:
+        core.secret_texts[work.call_id] = work.secrets
 
 
 def _check(core: Core, work: Work, version: ToolVersion) -> None:
@@ -113,10 +116,22 @@ def _check(core: Core, work: Work, version: ToolVersion) -> None:
         return
     applied = version.contract.apply_defaults
     work.to_run = with_defaults(version.schema, intent) if applied else copy.deepcopy(intent)
-    shown = sensitive(version.schema, work.to_run)[0]
-    work.digest = digest(shown)
+    work.digest = digest_of(core, work.to_run, masked=bool(work.secrets))
     if work.secrets:
         core.secrets[work.call_id] = work.to_run
+        core.wiring.masked.add(work.call_id)
+
+
+def digest_of(core: Core, arguments: Json, *, masked: bool) -> str:
+    """
+    Return the digest of arguments that will run.
+
+    Where sensitive values are masked it is an HMAC under a key of this process: it tells two secrets apart and cannot
+    be guessed from the record.
+    """
+    if not masked:
+        return digest(arguments)
+    return hmac.new(core.wiring.mask_key, canonical(arguments), "sha256").hexdigest()
 
 
 def context_of(core: Core, work: Work, attempt: int = 0, key: str | None = None) -> Context:
@@ -136,9 +151,9 @@ def context_of(core: Core, work: Work, attempt: int = 0, key: str | None = None)
 
 
 def results_of(core: Core) -> list[Any]:
-    """Return the session's recorded results, oldest first."""
+    """Return copies of the session's recorded results, oldest first."""
     return [
-        {"tool": call.tool, "callId": call.call_id, "arguments": call.to_run, "result": call.result}
+        copy.deepcopy({"tool": call.tool, "callId": call.call_id, "arguments": call.to_run, "result": call.result})
         for call in core.history.calls.values()
         if call.state == "succeeded"
     ]
