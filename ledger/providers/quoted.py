@@ -9,11 +9,12 @@ from typing import Final, TypeAlias
 from ledger.calls import NEW_CALL, Call
 from ledger.events import MessageRecorded
 from ledger.events.session_bodies import TurnRecorded
+from ledger.providers import responses_parse
 from ledger.providers.answer import unrecorded
 from ledger.providers.apart import Apart, Given, take_apart
 from ledger.providers.names import Ids
 from ledger.providers.port import Answered, ProposedCall, Reply, WireFormat
-from ledger.strictjson import JsonObject, canonical, export_text
+from ledger.strictjson import Json, JsonObject, canonical, export_text
 
 SYSTEM: Final = frozenset({"developer", "system"})
 """Roles of messages that are instructions."""
@@ -50,6 +51,8 @@ class Quoted:
         self._begun = False
         self._asked = 0
         self._waiting: list[_Waiting] = []
+        self._held: Reply | None = None
+        self._run: list[Json] = []
 
     def note(self, body: MessageRecorded) -> None:
         """Take in the ids that the message uses."""
@@ -58,43 +61,51 @@ class Quoted:
             self._ids.give(sent.provider_call_id, "")
 
     def push(self, body: MessageRecorded) -> list[JsonObject]:
-        """Return the next messages; results wait until those of all calls beside them are there."""
-        if body.role in SYSTEM and self._system_apart:
-            return self._instruct(take_apart(body.provider, body.role, body.message))
-        self._begun = True
+        """Return the next messages; calls wait until the results of all beside them are there."""
         apart = take_apart(body.provider, body.role, body.message)
+        if body.role in SYSTEM and self._system_apart:
+            return self._instruct(apart)
+        self._begun = True
         if apart.reply is not None:
-            return [*self.flush(), *self._quote(apart.reply)]
+            return self._quote(body, apart.reply)
         found = [message for given in apart.results for message in self._answer(given)]
         if apart.rest is None:
             return found
         return [*found, *self.flush(), *self._say(body.provider, apart, apart.rest)]
 
     def flush(self) -> list[JsonObject]:
-        """Return the results that waited, and answers for the calls that stay without one."""
+        """Return the calls that waited with their results, and answers for those that stay without one."""
         self._begun = True
-        if not self._waiting:
+        held, self._held = self._held, None
+        self._run = []
+        if held is None:
             return []
         text = canonical(unrecorded()).decode()
         missing = [Answered(each.asked.call, each.asked.id, text, error=True) for each in self._waiting]
         answered = [each.answer or other for each, other in zip(self._waiting, missing, strict=True)]
         self._waiting.clear()
-        return self._wire.results(answered)
+        return [*self._wire.assistant(turn_of(held), answered), *self._wire.results(answered)]
 
     def _instruct(self, apart: Apart) -> list[JsonObject]:
         if not self._begun:
             return []
         return [*self.flush(), self._wire.user(f"{INSTRUCTION} {apart.text}")]
 
-    def _quote(self, reply: Reply) -> list[JsonObject]:
-        """Return the model's message, as that of a turn is written."""
+    def _quote(self, body: MessageRecorded, reply: Reply) -> list[JsonObject]:
+        """Take in the model's message, told as that of a turn; of Responses items those in a row are one."""
+        items = body.provider == responses_parse.NAME
+        before = [] if items and not any(each.answer for each in self._waiting) and self._run else self.flush()
         self._asked += bool(reply.calls)
-        answered = []
-        for place, sent in enumerate(reply.calls):
+        for sent in reply.calls:
+            place = len(self._waiting)
             here = self._ids.give(sent.provider_call_id, f"message {self._asked}, call {place}")
-            answered.append(Answered(call_of(sent, place, reply.provider), here, ""))
-            self._waiting.append(_Waiting(sent.provider_call_id or None, answered[-1]))
-        return self._wire.assistant(turn_of(reply), answered)
+            asked = Answered(call_of(sent, place, reply.provider), here, "")
+            self._waiting.append(_Waiting(sent.provider_call_id or None, asked))
+        self._held = reply
+        if items:
+            self._run.append(body.message)
+            self._held = responses_parse.parse({"output": self._run})
+        return before if items or reply.calls else [*before, *self.flush()]
 
     def _answer(self, given: Given) -> list[JsonObject]:
         """Put a result beside its call; one without a call becomes a text of the user."""
