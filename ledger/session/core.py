@@ -265,7 +265,7 @@ class Core:
         if self.secret_texts:
             body = scrub_body(body, tuple({text for texts in self.secret_texts.values() for text in texts}))
         if isinstance(body, CallOutcomeArrivedLate) and body.settles:
-            another = self.history.token > body.token or before.attempt != item.attempt
+            another = before.attempt != item.attempt or self.history.claimed_since(before)
             return replace(body, settles=False) if another else body
         if isinstance(body, CallFlagged) and before.state == "started" and before.late is not None:
             return in_time(before.late) if before.late.settles else body  # it came just before the flag

@@ -83,7 +83,9 @@ def hollow(tree: ast.Module) -> list[str]:
         for function in functions(tree)
         if does_nothing(function)
         and function.lineno not in declared
-        and not any(re.search("overload|abstractmethod|click.group", ast.unparse(mark)) for mark in function.decorator_list)
+        and not any(
+            re.search("overload|abstractmethod|click.group", ast.unparse(mark)) for mark in function.decorator_list
+        )
     ]
 
 
