@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# The shipped contract asserts as tests do; it has to be named before anything imports it.
+pytest.register_assert_rewrite("ledger.testing.contract")
+
 # A developer's own ledger must not leak into a test, nor into the processes it starts.
 for _name in ("LEDGER_DB", "LEDGER_CATALOG"):
     os.environ.pop(_name, None)

@@ -200,7 +200,7 @@ def test_an_async_tool_is_interrupted_only_where_it_may_be() -> None:
         await leave.wait()
         return "done"
 
-    def steps(leave: asyncio.Event, *, interrupt: bool) -> Steps[bool]:
+    def steps(leave: asyncio.Event, *, interrupt: bool) -> Steps[bool | None]:
         yield from launch(run_of(tool, leave=leave))
         yield from ended_runs(0)
         return (yield from let_go("c", late, interrupt=interrupt))
