@@ -11,6 +11,12 @@ from typing import Any, Final
 from ledger.strictjson import Json, JsonObject
 
 _DEEPEST: Final = 60
+_SENT: Final[JsonObject] = {
+    "by_alias": True,
+    "exclude_unset": True,
+    "warnings": False,
+}  # what is loosely parsed is no news
+_DUMPS: Final[tuple[JsonObject, ...]] = ({"mode": "json"} | _SENT, _SENT, {})
 
 
 def view(value: object) -> JsonObject | None:
@@ -24,12 +30,13 @@ def view(value: object) -> JsonObject | None:
     dump = getattr(value, "model_dump", None)
     if isinstance(value, type) or not callable(dump):
         return None
-    try:
-        # pydantic's; without warnings: what an SDK parsed loosely is no news
-        dumped = dump(mode="json", by_alias=True, exclude_unset=True, warnings=False)
-    except TypeError:
-        dumped = dump()
-    return dict(dumped) if isinstance(dumped, Mapping) else None
+    for options in _DUMPS:
+        try:
+            dumped = dump(**options)
+        except (TypeError, ValueError):  # another library's dump, or what has no JSON form
+            continue
+        return dict(dumped) if isinstance(dumped, Mapping) else None
+    return None
 
 
 def plain(value: object, depth: int = 0) -> Json:
