@@ -1,0 +1,81 @@
+"""A transcript's format, told from its first bytes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ledger.errors import UsageError
+from ledger.providers.bundle import write_bundle
+from ledger.providers.sniff import sniff
+from tests.providers.anthropic import making as anthropic
+from tests.providers.gemini import making as gemini
+from tests.providers.imports.test_claude_code import SESSION
+from tests.providers.responses import making as responses
+from tests.providers.test_openai_host import asking, call, result
+
+USER = {"role": "user", "content": "Hi"}
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ({"messages": [USER, asking(call("a")), result("a")]}, "openai"),
+        ({"messages": [USER]}, "openai"),
+        ([USER, result("a")], "openai"),
+        (USER, "openai"),
+        ({"choices": []}, "openai"),
+        ({"request": {"messages": [USER, asking(call("a"))]}, "response": None}, "openai"),
+        ({"system": "Be kind.", "messages": [USER]}, "anthropic"),
+        ({"messages": [USER, anthropic.said(anthropic.use("a"))]}, "anthropic"),
+        (anthropic.said(anthropic.THOUGHT), "anthropic"),
+        ({"role": "assistant", "content": [], "stop_reason": "end_turn"}, "anthropic"),
+        ({"contents": [gemini.USER]}, "gemini"),
+        (gemini.USER, "gemini"),
+        ({"candidates": []}, "gemini"),
+        ({"input": "Hi"}, "responses"),
+        ({"object": "response", "output": []}, "responses"),
+        (responses.call("a"), "responses"),
+        ({"role": "user", "content": [{"type": "input_text", "text": "Hi"}]}, "responses"),
+        (SESSION[0], "claude-code"),
+        (SESSION[2], "claude-code"),
+        ({"type": "permission-mode", "sessionId": "s"}, "claude-code"),
+    ],
+)
+def test_a_document_tells_its_format(value: Any, found: str) -> None:
+    """Whole, indented, behind a byte order mark, and as the first of several lines."""
+    text = json.dumps(value)
+    assert sniff(text.encode()) == found
+    assert sniff(b"\xef\xbb\xbf\n" + json.dumps(value, indent=2).encode()) == found
+    assert sniff(f"{text}\n{text[:-5]}".encode()) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('{"messages": [{"role": "assistant", "content": null, "tool_calls": [', "openai"),
+        ('{"messages": [{"role": "user", "content": "he said \\"tool_use_id\\": 1"}, {"role"', "openai"),
+        ('{"messages": [{"role": "assistant", "content": [{"type": "tool_use", "id"', "anthropic"),
+        ('{"input": [{"type": "function_call", "call_id": "a"', "responses"),
+        ('{"contents": [{"parts": [{"text": "', "gemini"),
+        ('{"parentUuid": null, "type": "us', "claude-code"),
+        ('\0\0\0\n{"type": "summary", "leafUuid": "x", "summary": "', "claude-code"),
+    ],
+)
+def test_a_part_of_a_document_is_enough(text: str, found: str) -> None:
+    """By the first thing that only one format has; what stands in a text counts for nothing."""
+    assert sniff(text.encode()) == found
+
+
+def test_a_bundle_is_known_by_its_first_line() -> None:
+    """The ledger's own export."""
+    assert sniff(b"".join(write_bundle("s", []))) == "ledger"
+
+
+@pytest.mark.parametrize("text", [b"", b"Hello.", b"[1, 2]", b'{"a": 1}', b"\xff\xfe\x00"])
+def test_anything_else_is_refused_with_the_names_there_are(text: bytes) -> None:
+    """The error says what may be named."""
+    with pytest.raises(UsageError, match="Name its format: openai, responses, anthropic, gemini, claude-code, ledger"):
+        sniff(text)
