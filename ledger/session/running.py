@@ -340,6 +340,9 @@ def _unless_in_doubt(end: CallSucceeded | CallFailed, call: Call) -> CallSucceed
 def given_up(call: Call, why: str) -> CallFailed | CallFlagged:
     """Return how a call ends that nobody works on any more: a write that may have run is never called failed."""
     started = call.state == "started"
+    if call.executor == "provider":
+        message = "The provider's answers hold no result of it."
+        return CallFailed(code="no_result", error_class="environment", message=message)
     if started and call.side_effecting and not call.never_ran:
         return CallFlagged(reason="outcome-unknown", evidence={"found": "started", "why": why})
     return cancelled(why, started=started)
