@@ -93,9 +93,15 @@ def here(core: Core, call: Call, *, execute: bool = True) -> Here:
     )
 
 
-def hindrance(core: Core, call: Call, work: Work) -> CallFlagged | None:
-    """Return why a call that has not started cannot be taken on as it is: a person is asked then; None: nothing."""
+def hindrance(core: Core, call: Call, work: Work) -> CallFlagged | CallRejected | None:
+    """
+    Return why a call that has not started cannot be taken on as it is; None: nothing hinders it.
+
+    A person is asked then; a read of a removed tool is rejected.
+    """
     seen = here(core, call)
+    if seen.stage == "removed" and not call.side_effecting:
+        return _retired(core, call)
     approval = call.approval if call.state == "authorized" else None
     reason: FlagReason | None = None
     if seen.lost:

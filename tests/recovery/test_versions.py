@@ -196,3 +196,48 @@ def test_a_read_whose_arguments_died_with_their_process_has_failed(
     call = ledger.find(call_id)
     assert (call.state, call.code, call.not_started) == (state, why, call.attempt == 0)
     assert scene.ran == []
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2], ids=["proposed", "validated", "authorized"])
+@pytest.mark.parametrize(
+    ("effect", "stage", "end"),
+    [
+        ("write", "compat", ("needs-review", "tool-retired")),
+        ("write", "removed", ("needs-review", "tool-retired")),
+        ("read", "removed", ("rejected", "tool_retired")),
+    ],
+)
+def test_a_step_with_a_retired_tool(scene: Scene, steps: int, effect: str, stage: str, end: tuple[str, str]) -> None:
+    """A host that takes its calls on one step at a time is held back by what holds back a resume."""
+    catalog(scene, "active", effect)
+    scene.options = {"effect": effect}
+    session = scene.open().session(SESSION)
+    result = session.propose("act", {"number": 1})
+    for _ in range(steps):
+        result = session.advance(result)
+    catalog(scene, stage, effect)
+    result = scene.open().session(SESSION).advance(result.call_id)
+    assert (result.state, result.call.reason or result.code) == end
+    assert scene.ran == []
+
+
+def test_a_step_with_another_version(scene: Scene) -> None:
+    """It is not checked against a schema that it was not made for."""
+    scene.options = {"version": 1}
+    call_id = scene.open().session(SESSION).propose("act", {"number": 1}).call_id
+    scene.options = {"version": 2}
+    assert scene.open().session(SESSION).advance(call_id).call.reason == "schema-changed"
+
+
+def test_a_step_on_an_approval_of_other_arguments(scene: Scene) -> None:
+    """Defaults that are filled in since make other arguments: they do not run on that approval."""
+    from ledger import Ask
+
+    scene.ask = Ask()
+    ledger = scene.open()
+    session = ledger.session(SESSION)
+    result = session.advance(session.advance(session.propose("act", {})))
+    ledger.approve(result.call_id, by="ada")
+    scene.options = {"apply_defaults": True}
+    assert scene.open().session(SESSION).advance(result.call_id).call.reason == "approval-mismatch"
+    assert scene.ran == []
