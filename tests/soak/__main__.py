@@ -63,10 +63,10 @@ def main() -> int:
     while left > 0:
         requests.append({"seed": seed, "kills": min(left, KILLS_A_SEED)})
         left, seed = left - KILLS_A_SEED, seed + 1
-    begun = time.monotonic()
+    measured, begun = about(asked.seed), time.monotonic()
     figures = killed(requests)
     result = {
-        **about(asked.seed),
+        **measured,
         "seconds": round(time.monotonic() - begun, 1),
         **figures.values,
         "broken": figures.problems,
