@@ -18,6 +18,8 @@ from tests.crash.world import World
 
 TOOLS: Final = ("look", "send", "pay", "buy", "charge", "wire", "put", "move")
 TURNS: Final = 10
+PAUSE: Final = 0.004
+"""Seconds that a tool takes before and after its effect."""
 
 
 def random_kills(folder: Path, seed: int, kills: int) -> Iterator[Verdict]:
@@ -45,7 +47,7 @@ def _one_ledger(there: Path, chance: random.Random) -> Iterator[Verdict]:
     for number in itertools.count(1):
         delay = chance.uniform(0, longest)
         begun = time.monotonic()
-        if killed_after(partial(job, World(there), script), there, delay):
+        if killed_after(partial(job, World(there, pause=PAUSE), script), there, delay):
             longest += 0.02
             copy = there.with_name(f"{there.name} copy")
             shutil.copytree(there, copy)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import threading
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
@@ -31,11 +32,13 @@ class World:
     """
     One folder: the ledger's file, what its appends acknowledged, and the effects of its tools.
 
-    An effect is one line, written with O_APPEND and fsync: it counts what happened whatever the ledger says.
+    An effect is one line, written with O_APPEND and fsync: it counts what happened whatever the ledger says. It takes
+    `pause` seconds before and after it, so that a process that is killed at random is often found in a tool.
     """
 
     folder: Path
     kill: Kill | None = None
+    pause: float = 0.0
     _count: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -61,12 +64,18 @@ class World:
             self._count += 1
             number = self._count
         self._pass("before", number)
+        self._rest()
         line = {"tool": context.tool, "call": context.call_id, "key": context.idempotency_key} | about
         descriptor = os.open(self.folder / "effects", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         os.write(descriptor, (json.dumps(line) + "\n").encode())
         os.fsync(descriptor)
         os.close(descriptor)
+        self._rest()
         self._pass("after", number)
+
+    def _rest(self) -> None:
+        if self.pause:
+            select.select([], [], [], self.pause)
 
     def _pass(self, when: crash.When, number: int) -> None:
         if self.kill == Kill("effect", when, number):
