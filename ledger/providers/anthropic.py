@@ -56,7 +56,7 @@ class Anthropic:
 
     def results(self, answered: Sequence[Answered]) -> list[JsonObject]:
         """Return the one user message that answers all calls of a message."""
-        blocks = [_tool_result(each.id, each.content or each.text, error=each.error) for each in answered]
+        blocks = [_tool_result(each.id, _said(each), error=each.error) for each in answered]
         return [{"role": "user", "content": blocks}] if blocks else []
 
     def tools(self, versions: Sequence[ToolVersion]) -> list[JsonObject]:
@@ -176,6 +176,10 @@ def _tool_use(each: Answered, kept: JsonObject) -> JsonObject:
 def _tool_result(call_id: str, content: Any, *, error: bool) -> JsonObject:
     found: JsonObject = {"type": "tool_result", "tool_use_id": call_id, "content": content}
     return found | {"is_error": True} if error else found
+
+
+def _said(each: Answered) -> str | list[Json]:
+    return each.content if isinstance(each.content, list) else each.text
 
 
 def _content(message: JsonObject) -> list[JsonObject]:

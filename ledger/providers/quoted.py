@@ -68,7 +68,7 @@ class Quoted:
         self._begun = True
         if apart.reply is not None:
             return self._quote(body, apart.reply)
-        found = [message for given in apart.results for message in self._answer(given)]
+        found = [message for given in apart.results for message in self._answer(given, body.provider)]
         if apart.rest is None:
             return found
         return [*found, *self.flush(), *self._say(body.provider, apart, apart.rest)]
@@ -107,14 +107,14 @@ class Quoted:
             self._held = responses_parse.parse({"output": self._run})
         return before if items or reply.calls else [*before, *self.flush()]
 
-    def _answer(self, given: Given) -> list[JsonObject]:
+    def _answer(self, given: Given, provider: str) -> list[JsonObject]:
         """Put a result beside its call; one without a call becomes a text of the user."""
         each = self._asking(given)
         text = export_text(given.text, nul=True)
         if each is None:
             return [*self.flush(), self._wire.user(f"{_ORPHAN} {text}")]
         content = given.content if isinstance(given.content, dict | list) else None
-        own = content if each.asked.call.provider == self._wire.name else None
+        own = content if provider == each.asked.call.provider == self._wire.name else None
         each.answer = Answered(each.asked.call, each.asked.id, text, error=given.error, content=own)
         return self.flush() if all(other.answer for other in self._waiting) else []
 

@@ -98,4 +98,5 @@ def test_a_turn_alone_is_what_it_is_in_the_conversation(name: str, recording: Re
         for message in turn_messages(recording.history, turn, wire):
             parts = message.get("parts", message.get("content"))
             for part in parts if isinstance(parts, list) and name in ("anthropic", "gemini") else [message]:
-                assert json.dumps(part) in whole
+                # A search that was under way is dropped where the user speaks instead, with the thinking before it.
+                assert json.dumps(part) in whole or part["type"] in ("server_tool_use", "thinking", "redacted_thinking")

@@ -122,11 +122,19 @@ def test_a_hosted_call_may_end_with_a_later_answer(ledger: Ledger) -> None:
         assert session.resume().decisions == []
         session.dispatch({"role": "assistant", "content": [FOUND]}, format="anthropic")
         told = session.messages("anthropic")
-        session.dispatch({"role": "assistant", "content": [FOUND | {"tool_use_id": "srv_9"}]}, format="anthropic")
         assert [call.state for call in session.history.calls.values()] == ["succeeded"]
     assert check("anthropic", told) == []
     assert [block["type"] for block in told[1]["content"][:2]] == ["server_tool_use", "web_search_tool_result"]
     assert "[Note" not in json.dumps(told)
+
+
+def test_a_result_of_an_unknown_hosted_call_ends_no_other(ledger: Ledger) -> None:
+    """It is kept with its turn, and the call that is open stays open."""
+    with ledger.session("s") as session:
+        session.dispatch({"role": "assistant", "content": [SEARCH], "stop_reason": "pause_turn"}, format="anthropic")
+        stray = {"role": "assistant", "content": [FOUND | {"tool_use_id": "srv_9"}]}
+        session.dispatch(stray, format="anthropic")
+        assert [call.state for call in session.history.calls.values()] == ["proposed"]
 
 
 def test_a_hosted_call_that_failed_says_so(ledger: Ledger) -> None:

@@ -106,6 +106,16 @@ def test_what_a_request_refuses_is_left_out() -> None:
     assert told(recording, "anthropic") == [USER, said(text("Hi."))]
 
 
+def test_damaged_items_lose_no_call() -> None:
+    """What is no block is left out, a mark of no call too, and a call without a mark stands at the end."""
+    recording = session()
+    items = {"content": ["?", {"type": "tool_use", "call": 7}, text("I look.")]}
+    sent = (ProposedCall(name="f", provider_call_id="a"),)
+    (call,) = recording.turn(Reply(kind="tool_calls", provider="anthropic", calls=sent, items=items))
+    recording.run(call, ok(1))
+    assert told(recording, "anthropic")[1] == said(text("I look."), use("a", "f"))
+
+
 def test_a_paused_turn_goes_on() -> None:
     """What is under way stays for the answer that ends it, and is dropped where the user speaks instead."""
     recording = session()

@@ -131,6 +131,11 @@ def test_ids_that_repeat_and_ids_that_are_missing_are_kept_apart() -> None:
     ]
 
 
+def test_a_result_without_content_is_an_empty_one() -> None:
+    """It answers its call all the same."""
+    assert texts(read("openai", [asking(call("a")), {"role": "tool", "tool_call_id": "a"}])) == [[""]]
+
+
 def test_open_calls_and_orphans_are_kept() -> None:
     """A call without a result stays open; a result without a call is what somebody said."""
     items = read("openai", [asking(call("a"), call("b")), result("b"), result("z", "stray")])

@@ -45,6 +45,13 @@ def test_an_output_that_came_too_late_is_moved() -> None:
     assert [item.get("call_id") for item in found] == [None, "a", "b", "a", "b", None, None]
 
 
+def test_a_stray_output_stays_where_it_is() -> None:
+    """An output of no call in sight is the host's affair."""
+    recording = Recording()
+    found = complete(recording.history, [call("a"), output("z"), USER], WIRE)
+    assert [item.get("call_id") for item in found] == ["a", "a", "z", None]
+
+
 def test_what_lacks_nothing_stays_object_for_object() -> None:
     """Whole turns are left alone, between broken ones too."""
     items = [*ASKED, output("a"), output("b"), USER, call("c"), output("c")]
