@@ -132,9 +132,10 @@ def hosted_proposed(sent: HostedCall, reply: Reply) -> CallProposed:
 
 
 def arguments_of(sent: ProposedCall) -> JsonObject | None:
-    """Return a call's arguments as an object; None where they are none (an absent text asks for nothing)."""
+    """Return a call's arguments as an object; None where they are none. Nothing at all is an empty one."""
     if sent.raw is None:
-        return sent.arguments if isinstance(sent.arguments, dict) else None
+        given = {} if sent.arguments is None else sent.arguments
+        return given if isinstance(given, dict) else None
     try:
         found = decode(sent.raw) if sent.raw.strip() else {}
     except JsonRejected:

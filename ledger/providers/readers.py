@@ -40,7 +40,11 @@ DIALECTS: Final[dict[str, Dialect]] = {
     each.name: each
     for each in (
         Dialect(
-            name="openai", messages="messages", system=None, replies=frozenset({"choices"}), parse=openai_parse.parse
+            name="openai",
+            messages="messages",
+            system=None,
+            replies=frozenset({"choices", "message"}),
+            parse=openai_parse.parse,
         ),
         Dialect(
             name="anthropic",
@@ -142,7 +146,7 @@ class _Reading:
             yield self._begin({})
         if not isinstance(message, dict):
             self._assembler.skip(self._place, f"no message: {type(message).__name__}")
-        elif self._dialect.replies & message.keys() and not str(message.get("type")).endswith("_output"):
+        elif self._dialect.replies & message.keys() and (self._dialect.name != "responses" or "type" not in message):
             self._reply(message)
         elif self._dialect.name == "responses":
             self._item(message)

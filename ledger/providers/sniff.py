@@ -24,7 +24,7 @@ _KEYS: Final = (
     (CLAUDE_CODE, r'"(parentUuid|isSidechain|leafUuid)"\s*:'),
     ("openai", r'"(tool_calls|tool_call_id|finish_reason)"\s*:'),
     ("anthropic", r'"type"\s*:\s*"tool_(use|result)"|"(tool_use_id|stop_reason)"\s*:'),
-    ("responses", r'"type"\s*:\s*"(function_call(_output)?|input_text|output_text)"'),
+    ("responses", r'"type"\s*:\s*"(function_call(_output)?|input_text|output_text)"|"input"\s*:\s*\['),
     ("gemini", r'"(functionCall|functionResponse|contents|candidates|parts)"\s*:'),
     ("openai", r'"messages"\s*:|"role"\s*:'),
 )
@@ -65,8 +65,8 @@ def _format_of(value: Json) -> str | None:
         return BUNDLE
     if whole.keys() & {"parentUuid", "leafUuid", "isSidechain"} or ("sessionId" in whole and "type" in whole):
         return CLAUDE_CODE
-    if isinstance(whole.get("request"), dict):
-        return _format_of(whole["request"])
+    if isinstance(whole.get("request"), dict):  # the reply says more than what was asked
+        return _format_of(whole.get("response")) or _format_of(whole["request"])
     return _of_document(whole)
 
 
@@ -80,7 +80,7 @@ def _of_document(whole: JsonObject) -> str | None:
         return "responses"
     if isinstance(whole.get("messages"), list):
         kinds = (_format_of(message) for message in whole["messages"])
-        return next(filter(None, kinds), "anthropic" if "system" in whole else "openai")
+        return next(filter(None, kinds), "anthropic" if "system" in whole or _input_schemas(whole) else "openai")
     if "stop_reason" in whole:
         return "anthropic"
     content = whole.get("content")
@@ -88,3 +88,9 @@ def _of_document(whole: JsonObject) -> str | None:
     if types & {"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"}:
         return "anthropic"
     return "responses" if types & {"input_text", "output_text"} else "openai" if whole.get("role") == "tool" else None
+
+
+def _input_schemas(whole: JsonObject) -> bool:
+    """Whether tools are declared as only Anthropic has them declared."""
+    tools = whole.get("tools")
+    return isinstance(tools, list) and any(isinstance(tool, dict) and "input_schema" in tool for tool in tools)

@@ -20,7 +20,7 @@ from ledger.providers.port import HostedCall, ProposedCall, Reply
         (ProposedCall(name="f", raw="[1]"), None),
         (ProposedCall(name="f", arguments={"n": 1}), {"n": 1}),
         (ProposedCall(name="f", arguments=[1]), None),
-        (ProposedCall(name="f"), None),
+        (ProposedCall(name="f"), {}),
     ],
 )
 def test_arguments_are_an_object_or_none(sent: ProposedCall, arguments: Any) -> None:

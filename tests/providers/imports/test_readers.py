@@ -240,6 +240,12 @@ def test_replies_among_the_messages_are_turns() -> None:
     assert turns(read("anthropic", reply))[0].reply.response_id == "m"
 
 
+def test_a_choice_alone_is_a_reply() -> None:
+    """As some servers answer: the message beside its finish reason, without a list of choices."""
+    (turn,) = turns(read("openai", {"finish_reason": "TOOL_CALL", "message": asking(call("a"))}))
+    assert (turn.reply.stop_reason, len(turn.reply.calls)) == ("TOOL_CALL", 1)
+
+
 def test_what_is_no_message_is_named() -> None:
     """Nothing is passed over in silence."""
     items = read("openai", 7, {"choices": []}, [None])
