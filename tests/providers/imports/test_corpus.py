@@ -141,7 +141,7 @@ def test_replies_go_back_to_their_provider_as_they_came(corpus: Path) -> None:
         if name == "responses":
             found = told["input"][: len(sent)]
         else:
-            contents = told.get("messages", told.get("contents", []))
+            contents: list[Any] = told["contents" if name == "gemini" else "messages"]
             models = [each for each in contents if each["role"] in ("assistant", "model")]
             found = [part for each in models for part in each["parts" if name == "gemini" else "content"]]
         if not any(each.get("execution") == "client" for each in sent):  # without its answer it is told as a function's
