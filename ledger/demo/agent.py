@@ -22,6 +22,7 @@ INSTRUCTIONS = "You repair a small project. Work with the tools. Answer without 
 
 def nothing(_: Any) -> None:
     """Listen to nobody."""
+    return None  # noqa: RET501 - a listener that does nothing is what is meant
 
 
 @dataclass(frozen=True)  # no slots: they would break super()

@@ -113,14 +113,25 @@ def to_wire(body: Any) -> dict[str, Any]:
     """
     Return the body as a JSON object; what equals the class default is left out.
 
-    Equal as JSON is: 1, 1.0 and true differ. So one body has one form, however its values came to be.
+    Equal as JSON is: 1, 1.0 and true differ. So one body has one form, however its values came to be. Raises
+    `WireError` where `from_wire` would: what could not be read again is never written.
     """
     plan = plan_of(type(body))
+    by_key = plan.by_key
     return {
-        key: value
+        key: _value(by_key[key], value)
         for key, default, value in zip(plan.keys, plan.defaults, plan.values(body), strict=True)
         if value is not default and (value != default or type(value) is not type(default))
     }
+
+
+def fits(body: Any) -> bool:
+    """Return whether every value of a body is of the kind that its field takes."""
+    try:
+        to_wire(body)
+    except WireError:
+        return False
+    return True
 
 
 def from_wire(cls: type[T], wire: Mapping[str, Any]) -> T:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from json.encoder import encode_basestring as quoted
 from typing import Any, Final, Protocol, TypeAlias
 
+from ledger.errors import UsageError
 from ledger.events.envelope import Event, rebuilt
 from ledger.events.fields import WireError, camel, from_wire, to_wire, values_of
 from ledger.events.names import BODIES, type_of
@@ -99,7 +100,8 @@ def encode(event: Event, *, formats: Mapping[str, int] = FORMATS) -> Draft:
     """
     Encode an event for appending, its body in the current form.
 
-    Raises `JsonRejected` where a body holds what JSON cannot, `TypeError` for an event that could not be read.
+    Raises `JsonRejected` where a body holds what JSON cannot, `UsageError` where a value is of another kind than its
+    field, `TypeError` for an event that could not be read.
     """
     body = event.body
     if isinstance(body, Unreadable):
@@ -113,7 +115,10 @@ def encode(event: Event, *, formats: Mapping[str, int] = FORMATS) -> Draft:
         prefix + (quoted(value) if type(value) is str else _number(value)) if value is not None else ""
         for prefix, value in zip(_PREFIXES, _VALUES(event), strict=True)
     ]
-    content = '"body":' + to_text(to_wire(body))
+    try:
+        content = '"body":' + to_text(to_wire(body))
+    except WireError as error:
+        raise UsageError(f"{name} cannot be recorded: {error}", hint="Nothing was recorded.") from None
     head = ",".join(filter(None, (*members[:_BODY], content, *members[_BODY:_GAP])))
     tail = ",".join(filter(None, (*members[_GAP:], f'"type":"{name}"')))
     return Draft(event, name, to_bytes("{" + head), to_bytes(tail + "}"))

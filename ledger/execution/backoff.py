@@ -4,6 +4,8 @@ from __future__ import annotations
 
 FIRST_SECONDS = 0.5
 LONGEST_SECONDS = 30.0
+LONGEST_WAIT = 60.0
+"""A service that asks for more ends the call: whoever asked is told when to try again."""
 
 
 def backoff(attempt: int, jitter: float, retry_after: float | None = None) -> float:

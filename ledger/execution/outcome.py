@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 from ledger.answers import Failed, NotFound, OutcomeUnknown, Rejected, Unavailable
 from ledger.calls import Call
 from ledger.events import CallFailed, CallOutcomeArrivedLate, CallSucceeded
+from ledger.events.fields import fits
 from ledger.execution.requests import Ended
 from ledger.strictjson import Limits, encode_result
 
@@ -134,9 +135,10 @@ def _text(error: BaseException, safe_error: SafeError | None) -> str:
 
 def printable(body: CallSucceeded | CallFailed) -> CallSucceeded | CallFailed:
     """Return the body if JSON can carry it, else with its texts replaced (a tool's words may hold anything)."""
-    words = (body.code, body.message)
-    if all(word is None or type(word) is str for word in words):
+    if fits(body):
         return body
+    if isinstance(body, CallFailed):
+        return CallFailed(code="tool_error", error_class=body.error_class, message=_FIXED, duration_ms=body.duration_ms)
     return replace(body, code="tool_error", message=_FIXED)
 
 

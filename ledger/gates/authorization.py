@@ -9,6 +9,7 @@ from typing import Final
 
 from ledger.answers import Allow, Ask, Deny
 from ledger.events import CallApprovalRequested, CallAuthorized, CallDenied
+from ledger.events.fields import fits
 
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
@@ -30,6 +31,15 @@ def authorize(
 
     `expiry` turns seconds from now into a time. A policy that fails or answers something else denies (fail closed).
     """
+    decision = _decided(answers, arguments_digest, expiry)
+    if fits(decision):
+        return decision
+    return _gate_error(decision.policy or "", "its answer holds other kinds of values than Allow, Deny or Ask take")
+
+
+def _decided(
+    answers: Sequence[Asked], arguments_digest: str, expiry: Callable[[float], str]
+) -> CallAuthorized | CallDenied | CallApprovalRequested:
     for asked in answers:
         denied = _denied(asked)
         if denied is not None:
@@ -66,8 +76,10 @@ def _gate_error(policy: str, why: str) -> CallDenied:
 
 
 def _ask(policy: str, ask: Ask, digest: str, expiry: Callable[[float], str]) -> CallApprovalRequested:
-    if ask.who is not None and not all(isinstance(name, str) for name in ask.who):
+    if ask.who is not None and (not ask.who or not all(isinstance(name, str) and name for name in ask.who)):
         raise ValueError("Ask(who=) takes a name, or several")
+    if ask.expires is not None and seconds(ask.expires) <= 0:
+        raise ValueError("Ask(expires=) takes a time to come")
     who = (ask.who,) if isinstance(ask.who, str) else tuple(ask.who) if ask.who is not None else None
     return CallApprovalRequested(
         arguments_digest=digest,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ledger.answers import Invalid
 from ledger.events import CallRejected
+from ledger.events.fields import fits
 
 
 def business(answer: object) -> CallRejected | None:
@@ -17,7 +18,7 @@ def business(answer: object) -> CallRejected | None:
         if answer.pointer is None
         else ({"pointer": answer.pointer, "keyword": answer.code, "message": answer.message},)
     )
-    return CallRejected(
+    refused = CallRejected(
         gate="business",
         code=answer.code,
         error_class="model",
@@ -25,6 +26,7 @@ def business(answer: object) -> CallRejected | None:
         violations=violations,
         model_can_repair=answer.repairable,
     )
+    return refused if fits(refused) else faulty("Invalid takes texts, and whether the model can repair it")
 
 
 def faulty(why: str) -> CallRejected:

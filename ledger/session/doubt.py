@@ -15,7 +15,7 @@ from ledger.execution.requests import Ended, Steps, user_code
 from ledger.recovery import Here, run_again
 from ledger.session.core import Core
 from ledger.session.work import Work, context_of
-from ledger.strictjson import encode_result
+from ledger.strictjson import RESULT, encode_result
 
 
 class Settler:
@@ -53,21 +53,23 @@ class Settler:
         return self._unknown(call, evidence)
 
     def _did_not_happen(self, call: Call, evidence: Any) -> tuple[bool, Body | None]:
-        wiring = self._core.wiring
-        if not self._running and call.recovery == "retry" and call.attempt < wiring.max_attempts:
-            return True, None
-        return False, self._flag(evidence)
+        if self._running or call.recovery != "retry":
+            return False, self._flag(evidence)
+        return self._again(call, evidence)
 
     def _unknown(self, call: Call, evidence: Any) -> tuple[bool, Body | None]:
-        retries = call.recovery == "retry" and call.supports_idempotency
-        if not retries or self._running:
+        if self._running or call.recovery != "retry" or not call.supports_idempotency:
             return False, self._flag(evidence)
-        here = Here(has_code=True, max_attempts=self._core.wiring.max_attempts)
-        decision = run_again(call, here, evidence)
+        return self._again(call, evidence)
+
+    def _again(self, call: Call, evidence: Any) -> tuple[bool, Body | None]:
+        wiring = self._core.wiring
+        definition = wiring.registry.definition(call.tool)
+        stage = definition.stage if definition else None
+        decision = run_again(call, Here(has_code=True, stage=stage, max_attempts=wiring.max_attempts), evidence)
         if decision.action == "run-again":
             return True, None
-        reason = decision.flag or "outcome-unknown"
-        return False, CallFlagged(reason=reason, evidence=self._shown(evidence))
+        return False, CallFlagged(reason=decision.flag or "attempts-exhausted", evidence=self._shown(evidence))
 
     def _ask(self, reconcile: Any) -> Steps[Any]:
         context = self._context or context_of(self._core, self._work)
@@ -81,12 +83,16 @@ class Settler:
         return CantTell({"reconcile": f"answered {type(answer).__name__}"})
 
     def _happened(self, answer: Happened) -> CallSucceeded:
-        end = succeeded(Ended(call_id=self._work.call_id, value=answer.result), 16 * 2**20)
+        end = succeeded(Ended(call_id=self._work.call_id, value=answer.result), self._limit())
         evidence = None if answer.evidence is None else self._shown(answer.evidence)
         found = self.finished(replace(end, duration_ms=None, reconciled=True, evidence=evidence))
         if not isinstance(found, CallSucceeded):  # pragma: no cover - a success stays one
             raise TypeError
         return found
+
+    def _limit(self) -> int:
+        version = self._work.version
+        return version.contract.max_result_bytes if version is not None else RESULT.max_bytes
 
     def _flag(self, evidence: Any) -> CallFlagged:
         return CallFlagged(reason="outcome-unknown", evidence=self._shown(evidence))

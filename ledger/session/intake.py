@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from ledger.calls import NEW_CALL, TERMINAL, Call
 from ledger.catalog import Tool
-from ledger.events import CallDenied, CallFlagged, CallProposed, CallRejected, TurnRecorded
+from ledger.events import Body, CallDenied, CallFlagged, CallProposed, CallRejected, TurnRecorded
 from ledger.execution.batch import Member, planned
 from ledger.execution.requests import Steps
 from ledger.history import History
@@ -164,16 +164,22 @@ def _settled_early(core: Core, works: Sequence[Work]) -> list[Item]:
     items: list[Item] = []
     for work in works:
         if work.refusal is None:
-            original = duplicate_of(core, work)
-            if original is not None:
-                evidence = {"tool": original.tool, "turn": original.turn, "state": original.state}
-                work.bodies.append(CallFlagged(reason="duplicate", duplicate_of=original.call_id, evidence=evidence))
-                if original.state in TERMINAL:  # it has no end to come any more that would settle the copy
-                    work.bodies.append(settled_by(original))
+            work.bodies += duplicate(core, work)
         if work.refusal is not None:
             work.bodies.append(work.refusal)
         items += work.items()
     return items
+
+
+def duplicate(core: Core, work: Work) -> list[Body]:
+    """Return the events of a copy that is not executed; none: it is no copy."""
+    original = duplicate_of(core, work)
+    if original is None:
+        return []
+    evidence = {"tool": original.tool, "turn": original.turn, "state": original.state}
+    flagged: list[Body] = [CallFlagged(reason="duplicate", duplicate_of=original.call_id, evidence=evidence)]
+    # An original that has ended has no end to come any more that would settle the copy.
+    return [*flagged, settled_by(original)] if original.state in TERMINAL else flagged
 
 
 def duplicate_of(core: Core, work: Work) -> Call | None:

@@ -25,6 +25,7 @@ from ledger.session.core import Core
 from ledger.session.handle import Session
 from ledger.session.loop import Loop
 from ledger.session.publishing import Publisher
+from ledger.session.results import CallResult
 from ledger.session.resuming import Recovered
 from ledger.session.reviewing import Verdicts
 from ledger.session.wiring import Wiring
@@ -36,6 +37,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 DEFAULT_URL = "sqlite:///ledger.db"
 DEFAULT_CATALOG = "schemas/tools"
+_SETTINGS = frozenset(
+    {"lease_seconds", "workers", "max_attempts", "run_not_started", "host_release", "jitter", "owner"}
+)
 _ABOUT = frozenset({"agent", "model", "labels", "parent", "transcript"})
 
 
@@ -73,6 +77,7 @@ class Ledger:
         (False: after a crash a person is asked before a write that never ran), `host_release`.
         Raises `CatalogFault`, `SchemaOutdated`, `StoreUnavailable`.
         """
+        _known(settings, _SETTINGS, "A ledger")
         found = _catalog(catalog)
         clock = clock or Clock()
         store = open_store(url or os.environ.get("LEDGER_DB") or DEFAULT_URL, create=True, migrate=migrate, clock=clock)
@@ -163,11 +168,7 @@ class Ledger:
         return Session(Loop(core, principal=principal, tenant=tenant, wait_seconds=patience))
 
     def _core(self, key: str, about: dict[str, Any]) -> Core:
-        unknown = sorted(about.keys() - _ABOUT)
-        if unknown:
-            raise UsageError(
-                f"unknown options: {', '.join(unknown)}", hint=f"A session has {', '.join(sorted(_ABOUT))}."
-            )
+        _known(about, _ABOUT, "A session")
         opening = SessionOpened(
             catalog_digest=self._wiring.catalog_digest,
             host_release=self._wiring.host_release,
@@ -196,18 +197,22 @@ class Ledger:
 
     # -- verdicts
 
-    def approve(self, call: str, *, by: str | None = None, digest: str | None = None, **about: Any) -> Verdicts:
+    def approve(
+        self, call: str | CallResult, *, by: str | None = None, digest: str | None = None, **about: Any
+    ) -> Verdicts:
         """Approve a waiting call; `digest` is the arguments' digest that was seen. Raises `VerdictRefused`."""
-        core, found = reviewing.find(self._wiring, call)
+        core, found = reviewing.find(self._wiring, _reference(call))
         who = _reviewer(by, about)
         return drive(reviewing.approving(core, found.call_id, who, expected=digest))
 
-    def deny(self, call: str, *, by: str | None = None, **about: Any) -> Verdicts:
+    def deny(self, call: str | CallResult, *, by: str | None = None, **about: Any) -> Verdicts:
         """Refuse a call that waits for an approval. Raises `VerdictRefused`."""
-        core, found = reviewing.find(self._wiring, call)
+        core, found = reviewing.find(self._wiring, _reference(call))
         return drive(reviewing.denying(core, found.call_id, _reviewer(by, about)))
 
-    def resolve(self, call: str, verdict: str | None = None, *, by: str | None = None, **about: Any) -> Verdicts:
+    def resolve(
+        self, call: str | CallResult, verdict: str | None = None, *, by: str | None = None, **about: Any
+    ) -> Verdicts:
         """
         Give the verdict on a call in doubt: "happened", "did-not-happen", "run" or "abandon".
 
@@ -215,7 +220,7 @@ class Ledger:
         `arguments=` lets a new call with these arguments take its place, `digest=` the arguments' digest that was
         seen, `note=`, `evidence=`, `verified=`. Raises `VerdictRefused`.
         """
-        core, found = reviewing.find(self._wiring, call)
+        core, found = reviewing.find(self._wiring, _reference(call))
         arguments = about.pop("arguments", None)
         answer = _answer(verdict, about)
         who = _reviewer(by, about)
@@ -226,10 +231,10 @@ class Ledger:
         return drive(reviewing.resolving(core, found.call_id, answer, who))
 
     def note(
-        self, call: str, text: str, *, by: str | None = None, corrects: str | None = None, **about: Any
+        self, call: str | CallResult, text: str, *, by: str | None = None, corrects: str | None = None, **about: Any
     ) -> Verdicts:
         """Add a note to a call, in any state."""
-        core, found = reviewing.find(self._wiring, call)
+        core, found = reviewing.find(self._wiring, _reference(call))
         return drive(reviewing.noting(core, found.call_id, text, _reviewer(by, about), corrects=corrects))
 
     def wrap_store(self, wrap: Callable[[Store], Any]) -> Any:
@@ -253,9 +258,9 @@ class Ledger:
         """The tools that are registered or known from the catalog."""
         return self._wiring.registry
 
-    def find(self, call: str) -> Call:
+    def find(self, call: str | CallResult) -> Call:
         """Return a call as it stands, by its id or a unique head or tail of it. Raises `UnknownCall`."""
-        return reviewing.find(self._wiring, call)[1]
+        return reviewing.find(self._wiring, _reference(call))[1]
 
     def calls(self, **filters: Any) -> Iterator[Mapping[str, Any]]:
         """Yield calls as plain rows (wire names); filters as in `CallFilter`."""
@@ -304,6 +309,12 @@ def _catalog(given: str | Path | Catalog | None) -> Catalog | None:
     return load_catalog(Path(DEFAULT_CATALOG)) if Path(DEFAULT_CATALOG).is_dir() else None
 
 
+def _known(options: Mapping[str, Any], known: frozenset[str], what: str) -> None:
+    unknown = sorted(options.keys() - known)
+    if unknown:
+        raise UsageError(f"unknown options: {', '.join(unknown)}", hint=f"{what} has {', '.join(sorted(known))}.")
+
+
 def _checked(session_id: str) -> str:
     session_id = text(session_id, "a session id")
     if not 1 <= len(session_id) <= 255:  # noqa: PLR2004 - a bound on keys
@@ -311,6 +322,10 @@ def _checked(session_id: str) -> str:
     if session_id.startswith("_") or not session_id.isprintable():
         raise UsageError(f"session id {session_id!r}: none begins with _ or holds unprintable characters")
     return session_id
+
+
+def _reference(call: object) -> Any:
+    return call.call_id if isinstance(call, CallResult) else call
 
 
 def _reviewer(by: str | None, about: dict[str, Any]) -> Any:

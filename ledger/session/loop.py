@@ -151,8 +151,14 @@ class Loop:
         if start is not None and kept:
             yield from self._start(format_name, start)
         self._deliver()
-        told = conversation(self.core.history, form)
+        told = conversation(self.core.history, form, gone=self._gone())
         return told if kept else [*(start or ()), *told]
+
+    def _gone(self) -> list[str]:
+        """Return the tools that no request declares any more: providers refuse calls of tools that are not declared."""
+        registry = self.core.wiring.registry
+        stages = ((name, registry.definition(name)) for name in registry.names)
+        return [name for name, definition in stages if definition is not None and definition.stage == "removed"]
 
     def _keeps_texts(self) -> bool:
         opened = self.core.history.opened or self.core.opening

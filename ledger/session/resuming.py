@@ -8,7 +8,6 @@ from ledger.calls import Call
 from ledger.catalog import Tool
 from ledger.errors import WrongSequence
 from ledger.events import Body, CallFailed, CallFlagged, CallRejected, CallValidated, SessionResumed
-from ledger.events.call_bodies import FlagReason
 from ledger.execution.outcome import Unknown
 from ledger.execution.requests import Steps
 from ledger.gates import lookup
@@ -49,7 +48,7 @@ def _resume(core: Core, *, dry_run: bool, execute: bool) -> Steps[Recovered]:
         return found
     runner = Runner(core)
     ready: list[Work] = []
-    items: list[Item] = []
+    decided: list[tuple[Work, Decision]] = []
     for call in core.history.open_calls():
         if call.executor == "provider":
             continue
@@ -65,11 +64,15 @@ def _resume(core: Core, *, dry_run: bool, execute: bool) -> Steps[Recovered]:
         if decision.action in ("stay", "needs-code"):
             continue
         found.decisions.append(_told(call, decision))
-        if not dry_run:
-            items += yield from _act(core, work, decision, ready)
+        decided.append((work, decision))
     if dry_run or not found.decisions:
         return found
-    runner.pending = [Item(SessionResumed(decisions=tuple(found.decisions))), *items]
+    runner.pending = [Item(SessionResumed(decisions=tuple(found.decisions)))]
+    if any(decision.action == "reconcile" for _, decision in decided):  # the host's code runs under the lease
+        resumed, runner.pending = runner.pending, []
+        yield from core.commit(resumed)
+    for work, decision in decided:
+        runner.pending += yield from _act(core, work, decision, ready)
     yield from _go_on(core, runner, ready)
     return found
 
@@ -93,30 +96,25 @@ def here(core: Core, call: Call, *, execute: bool = True) -> Here:
     )
 
 
-def hindrance(core: Core, call: Call, work: Work) -> CallFlagged | CallRejected | None:
+def hindrance(core: Core, call: Call, work: Work) -> Body | None:
     """
-    Return why a call that has not started cannot be taken on as it is; None: nothing hinders it.
+    Return why a call that has not started cannot be taken on as it is: a person is asked then; None: nothing.
 
-    A person is asked then; a read of a removed tool is rejected.
+    Recovery's table decides; only that nobody started it yet is no reason here: the host is about to.
     """
-    seen = here(core, call)
-    if seen.stage == "removed" and not call.side_effecting:
+    decision = decide(call, here(core, call))
+    if decision.action == "reject":
         return _retired(core, call)
-    approval = call.approval if call.state == "authorized" else None
-    reason: FlagReason | None = None
-    if seen.lost:
+    reason = decision.flag if decision.action == "flag" else decision.otherwise
+    if _lost(core, call):
         reason = "not-started"
-    elif seen.stage in ("compat", "removed") and call.side_effecting:
-        reason = "tool-retired"
-    elif seen.changed:
-        reason = "schema-changed"
-    elif (approval is not None and approval.expires_at is not None and approval.expires_at <= seen.now) or (
-        call.state != "proposed" and work.digest != call.arguments_digest
-    ):
+    elif reason == "not-started":
+        reason = None
+    if reason is None and call.state != "proposed" and work.digest != call.arguments_digest:
         reason = "approval-mismatch"
     if reason is None:
         return None
-    return CallFlagged(reason=reason, evidence={"found": call.state, "redacted": seen.lost})
+    return CallFlagged(reason=reason, evidence={"found": call.state, "why": decision.why})
 
 
 def tool_of(core: Core, call: Call) -> Tool | None:

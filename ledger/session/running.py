@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from ledger.calls import Call
 from ledger.errors import LeaseLost
 from ledger.events import CallAttemptFailed, CallFailed, CallFlagged, CallStarted, CallSucceeded
-from ledger.execution.backoff import backoff
+from ledger.execution.backoff import LONGEST_WAIT, backoff
 from ledger.execution.batch import Member, conflict, groups
 from ledger.execution.outcome import Rules, TryAgain, Unknown, judge
 from ledger.execution.requests import Ended, Run, Steps, ended_runs, launch, let_go
@@ -50,6 +50,7 @@ class Runner:
     flying: dict[str, Flying] = field(default_factory=dict)
     waiting: dict[str, tuple[float, Work]] = field(default_factory=dict)
     unlaunched: dict[str, int] = field(default_factory=dict)  # call -> the attempt that is being started
+    deadlines: dict[str, float] = field(default_factory=dict)  # monotonic
     interrupt: BaseException | None = None
 
     def run(self, works: Sequence[Work]) -> Steps[None]:
@@ -152,18 +153,25 @@ class Runner:
 
     def _start_item(self, work: Work) -> Item:
         call = self.core.history.calls.get(work.call_id) or work.stub
-        version = work.version
-        timeout = version.contract.timeout_seconds if version else None
+        left = self._time_left(work)
         shown = work.recorded_to_run()
         body = CallStarted(
             idempotency_key=call.host_key or (work.proposal.idempotency_key if work.proposal else None) or work.call_id,
             worker=str(self.core.wiring.owner),
             token=self.core.token,
             resource_keys=None if work.keys is None else tuple(sorted(work.keys)),
-            deadline=None if timeout is None else self.core.wiring.clock.after(timeout),
+            deadline=None if left is None else self.core.wiring.clock.after(left),
             arguments=shown if shown not in (call.to_run, work.recorded) else None,
         )
         return Item(body, call, attempt=call.attempt + 1)
+
+    def _time_left(self, work: Work) -> float | None:
+        """A call has one deadline for all its attempts, from the first start on."""
+        timeout = work.version.contract.timeout_seconds if work.version else None
+        if timeout is None:
+            return None
+        now = self.core.wiring.clock.monotonic()
+        return max(0.0, self.deadlines.setdefault(work.call_id, now + timeout) - now)
 
     def _launch(self, work: Work, start: Item, *, alone: bool) -> Steps[None]:
         body, tool, version = start.body, work.tool, work.version
@@ -171,12 +179,10 @@ class Runner:
             return
         context = context_of(self.core, work, start.attempt or 1, body.idempotency_key)
         context.deadline = None if body.deadline is None else parse_iso(body.deadline)
-        timeout = version.contract.timeout_seconds
         keywords = tool.keywords(copy.deepcopy(work.to_run or {}), context)
-        inline = alone and timeout is None and not inspect.iscoroutinefunction(tool.function)
+        inline = alone and work.call_id not in self.deadlines and not inspect.iscoroutinefunction(tool.function)
         run = Run(call_id=work.call_id, function=tool.function, keywords=keywords, context=context, inline=inline)
-        until = None if timeout is None else self.core.wiring.clock.monotonic() + timeout
-        self.flying[work.call_id] = Flying(work, run, until)
+        self.flying[work.call_id] = Flying(work, run, self.deadlines.get(work.call_id))
         self.unlaunched.pop(work.call_id, None)
         yield from launch(run)
 
@@ -242,7 +248,8 @@ class Runner:
         at = wiring.clock.monotonic() + wait
         allowed = not call.side_effecting or call.recovery == "retry"
         stopped = wiring.stopping or self.interrupt is not None
-        if not allowed or stopped or call.attempt >= wiring.max_attempts or (deadline is not None and at >= deadline):
+        too_late = wait > LONGEST_WAIT if deadline is None else at >= deadline
+        if not allowed or stopped or call.attempt >= wiring.max_attempts or too_late:
             failed = Settler(self.core, work, None).finished(end.failed)
             self.pending.append(Item(_unless_in_doubt(failed, call), call))
             return

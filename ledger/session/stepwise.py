@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ledger.calls import Call
-from ledger.errors import UnknownCall
+from ledger.errors import UnknownCall, UsageError
 from ledger.events import CallValidated
 from ledger.execution.requests import Steps
 from ledger.providers.port import Reply
 from ledger.session.core import Core, Item
 from ledger.session.gating import authorization, business_gate, resource_keys
-from ledger.session.intake import Terms, proposals, rebuilt
+from ledger.session.intake import Terms, duplicate, proposals, rebuilt
 from ledger.session.resuming import check_again, hindrance, tool_of
 from ledger.session.running import Runner
 
@@ -34,12 +34,18 @@ def advance(core: Core, call_id: str) -> Steps[Call]:
         raise UnknownCall(f"session {core.session_id!r} has no call {call_id}")
     work = rebuilt(core, call, tool_of(core, call))
     if call.state in ("proposed", "validated", "authorized"):
+        if work.tool is None and call.schema_version is not None:
+            raise UsageError(f"this process has no code for {call.tool}", hint="Register its function first.")
         hindered = hindrance(core, call, work)
         if hindered is not None:
             yield from core.commit([Item(hindered, call)], release=True)
             return core.history.calls[call_id]
     if call.state == "proposed":
         check_again(core, work)
+        copied = duplicate(core, work) if work.refusal is None else []
+        if copied:
+            yield from core.commit([Item(body, call) for body in copied], release=True)
+            return core.history.calls[call_id]
         refused = work.refusal or (yield from business_gate(core, work))
         validator = work.tool.validator.name if work.tool else ""
         gates = ("lookup", "decode", "schema", "business")

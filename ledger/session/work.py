@@ -134,15 +134,16 @@ def digest_of(core: Core, arguments: Json, *, masked: bool) -> str:
     return hmac.new(core.wiring.mask_key, canonical(arguments), "sha256").hexdigest()
 
 
-def context_of(core: Core, work: Work, attempt: int = 0, key: str | None = None) -> Context:
-    """Return what user code is told of the call."""
+def context_of(core: Core, work: Work, attempt: int | None = None, key: str | None = None) -> Context:
+    """Return what user code is told of the call; `attempt` and `key` as recorded, unless they are given."""
+    call = core.history.calls.get(work.call_id) or work.stub
     return Context(
         session_id=core.session_id,
         call_id=work.call_id,
         tool=work.stub.tool,
         schema_version=work.stub.schema_version or 0,
-        attempt=attempt,
-        idempotency_key=key or work.call_id,
+        attempt=call.attempt if attempt is None else attempt,
+        idempotency_key=key or call.idempotency_key or call.host_key or work.call_id,
         principal=core.actor,
         tenant=core.tenant,
         read_results=lambda: results_of(core),

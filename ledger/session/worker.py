@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from ledger.calls import Call
+from ledger.calls import WAITING, Call
 from ledger.errors import LedgerError, SessionOwned
 from ledger.session.ledger import Ledger
 
@@ -32,7 +32,10 @@ def resume_one(ledger: Ledger, session_id: str, *, execute: bool, dry_run: bool 
     """Resume a session and say what became of it. Raises `UnknownSession`, `SessionOwned` and `StoreError`s."""
     session = ledger.session(session_id, wait=wait)
     found = session.resume(dry_run=dry_run, execute=execute)
-    waiting = [call for call in session.history.open_calls() if call.state in ("awaiting-approval", "needs-review")]
+    history = session.history
+    waiting = [call for call in history.open_calls() if call.state in WAITING]
+    broken = [history.calls[call_id] for call_id in history.open_ids if call_id in history.broken]
+    waiting += broken  # nobody can decide for what cannot be read: a person has to know
     return Report(session_id, found.decisions, waiting, found.needs_code)
 
 

@@ -306,7 +306,7 @@ def test_ctrl_c_leaves_alone_what_has_ended(scene: Scene) -> None:
 )
 def test_a_stop_ends_what_waits_for_its_next_attempt(scene: Scene, errors: list[Exception], end: Any) -> None:
     """Nothing is started any more, also not again; the backoff is not waited for."""
-    down = Unavailable("Closed.", retry_after=3600)
+    down = Unavailable("Closed.", retry_after=30)
     scene.options, scene.raises = RETRY, raising(*errors[:-1], down)
     ledger = scene.open()
     session = ledger.session(SESSION)

@@ -11,7 +11,6 @@ from ledger.errors import VerdictRefused
 from ledger.testing import crash
 from tests.recovery.scenes import SESSION, Scene
 from tests.recovery.test_table import acted, approved, proposed, started
-from tests.session.agents import answers
 
 SCHEMA = {"type": "object", "properties": {"number": {"type": "integer"}}, "additionalProperties": False}
 
@@ -86,12 +85,11 @@ def test_a_retired_tools_call(
     call_id = left(scene, leave, effect)
     catalog(scene, stage, effect)
     ledger = scene.open(tool=code)
-    messages = ledger.session(SESSION).messages()
+    ledger.session(SESSION).messages()
     call = ledger.find(call_id)
     assert (call.state, call.reason or call.code, len(scene.ran)) == end
     if call.state == "rejected":
-        [answer] = answers(messages)
-        assert (answer["replacement"], answer["hint"]) == ([{"tool": "do"}], "Do it.")
+        assert (call.replacement, call.hint) == ([{"tool": "do"}], "Do it.")
 
 
 @pytest.mark.parametrize(
