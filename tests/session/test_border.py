@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
-from ledger import Ask, Deny, Invalid, Ledger, NotFound, Rejected, Unavailable
+from ledger import Allow, Ask, Deny, Happened, Invalid, Ledger, NotFound, Rejected, Unavailable
+from ledger.catalog import default_catalog_root
 from ledger.errors import KeyConflict, UsageError, VerdictRefused
 from ledger.events import Event, SessionOpened, Unreadable, encode
 from ledger.session.core import Core
+from ledger.testing import crash
 from tests.session.agents import asked, opened, recorded, types
 
 
@@ -357,3 +359,132 @@ def test_a_conflict_holds_over_turns_and_attempts(ledger: Ledger) -> None:
     while session._loop.core.adrift:
         session.messages()
     assert (ledger.find(first.call_id).late is not None, runs) == (True, [1])
+
+
+ODD_ANSWERS: dict[str, tuple[Any, Any]] = {
+    "allow": (lambda: Allow(rule=5), ("denied", "gate_error")),  # type: ignore[arg-type]  # user code may
+    "deny": (lambda: Deny("c", 5), ("denied", "gate_error")),  # type: ignore[arg-type]  # user code may
+    "deny object": (lambda: Deny("c", object()), ("denied", "gate_error")),  # type: ignore[arg-type]  # user code may
+    "ask": (lambda: Ask(message=5), ("denied", "gate_error")),  # type: ignore[arg-type]  # user code may
+    "ask nobody": (lambda: Ask(who=()), ("denied", "gate_error")),
+    "ask too late": (lambda: Ask(expires=-5), ("denied", "gate_error")),
+}
+
+
+@pytest.mark.parametrize("case", ODD_ANSWERS)
+def test_an_answer_that_could_not_be_read_again_is_never_written(tmp_path: Path, case: str) -> None:
+    """A policy's odd values deny: nothing runs, and every event can be read by the next process."""
+    answer, expected = ODD_ANSWERS[case]
+    with opened(tmp_path) as ledger:
+        ledger.tool("do", effect="external")(lambda_tool)
+        ledger.authorize(lambda call, principal: answer())
+        found = ledger.session("s").call("do")
+        assert (found.state, found.code) == expected
+    assert_readable(tmp_path)
+
+
+def assert_readable(folder: Path) -> None:
+    """Another process reads every event of the session."""
+    with opened(folder) as ledger:
+        assert not [e for e in recorded(ledger, "s") if isinstance(e.body, Unreadable)]
+
+
+def test_odd_words_of_a_tool_and_a_check_are_recorded_readably(tmp_path: Path) -> None:
+    """A flag that is no flag, a code that is no text: the outcome stands, in words that can be read."""
+    with opened(tmp_path) as ledger:
+
+        @ledger.tool("do", effect="external")
+        def do() -> None:
+            """Refuse oddly."""
+            raise Rejected("no", "No.", model_can_repair=1)  # type: ignore[arg-type]  # user code may
+
+        session = ledger.session("s")
+        found = session.call("do")
+        assert (found.state, found.code) == ("failed", "tool_error")
+        ledger.check("do")(lambda arguments, context: Invalid(5, "x"))  # type: ignore[arg-type]  # user code may
+        assert session.call("do").code == "gate_error"
+    assert_readable(tmp_path)
+
+
+def test_a_host_cannot_write_what_it_could_not_read(tmp_path: Path) -> None:
+    """A reason that there is not, a label that is none: nothing is recorded."""
+    with opened(tmp_path) as ledger:
+        ledger.session("s").dispatch(asked(text="hi"))
+        with pytest.raises(UsageError, match=r"session\.closed cannot be recorded"):
+            ledger.session("s").close("bogus")  # type: ignore[arg-type]  # the point of the test
+        with pytest.raises(UsageError, match=r"session\.opened cannot be recorded"):
+            ledger.session("t", agent=5).dispatch(asked(text="hi"))
+        with pytest.raises(UsageError, match="unknown options: worker"):
+            opened(tmp_path, worker=3)
+    assert_readable(tmp_path)
+
+
+def test_step_by_step_knows_a_copy(ledger: Ledger) -> None:
+    """What is in doubt is not proposed and advanced a second time."""
+    effects: list[str] = []
+
+    @ledger.tool("pay", effect="external")
+    def pay() -> None:
+        """Lose the reply."""
+        effects.append("paid")
+        raise TimeoutError
+
+    session = ledger.session("s")
+    first = session.call("pay")
+    copy = session.advance(session.propose("pay"))
+    assert (copy.state, copy.call.reason) == ("needs-review", "duplicate")
+    ledger.resolve(first, "happened")
+    assert (ledger.find(copy).state, effects) == ("succeeded", ["paid"])
+
+
+def test_step_by_step_needs_the_tools_code(tmp_path: Path) -> None:
+    """A tool without a function here is not started, however far its call has come."""
+    with opened(tmp_path, catalog=default_catalog_root()) as ledger:
+        call = ledger.session("s").propose("edit_file", {"path": "a", "old_text": "b", "new_text": "c"})
+        with pytest.raises(UsageError, match="no code for edit_file"):
+            ledger.session("s").advance(call)
+    with opened(tmp_path) as ledger:
+        ledger.tool("do", effect="external")(lambda_tool)
+        call = ledger.session("t").propose("do")
+    with opened(tmp_path) as ledger, pytest.raises(UsageError, match="no code for do"):
+        ledger.session("t").advance(call.call_id)
+
+
+def test_reconcile_gets_the_recorded_key_and_attempt(tmp_path: Path) -> None:
+    """After a crash the service is asked under the key that it was given."""
+    asked_with: list[tuple[str, int]] = []
+
+    def look(arguments: dict[str, Any], context: Any) -> Happened:
+        asked_with.append((context.idempotency_key, context.attempt))
+        return Happened("paid")
+
+    def use(ledger: Ledger, body: Any) -> None:
+        ledger.tool("pay", effect="external", reconcile=look, supports_idempotency=True)(body)
+
+    def dies(*, idempotency_key: str) -> None:
+        """Die inside."""
+        raise SystemError
+
+    def pays(*, idempotency_key: str) -> None:
+        """Never run again."""
+        pytest.fail("ran")
+
+    with opened(tmp_path) as first:
+        use(first, dies)
+        crash.arm(first, crash.before("call.succeeded"), end=stop)
+        with pytest.raises(CutOff):
+            first.session("s").call("pay", idempotency_key="order-17")
+    asked_with.clear()
+    with opened(tmp_path) as second:
+        use(second, pays)
+        second.session("s").messages()
+        assert asked_with == [("order-17", 1)]
+
+
+class CutOff(BaseException):
+    """The process is gone, as far as the ledger can tell."""
+
+
+def stop() -> None:
+    """Cut off."""
+    raise CutOff
