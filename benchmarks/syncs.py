@@ -1,4 +1,4 @@
-"""Fsyncs a call, counted by strace from outside; those of a checkpoint (of the database file itself) apart."""
+"""Fsyncs a call, counted by strace from outside; the three of a checkpoint apart."""
 
 from __future__ import annotations
 
@@ -26,15 +26,17 @@ def child(folder: str, kind: str, calls: str) -> None:
 
 
 def counted(folder: Path, kind: str) -> dict[str, Any]:
-    """Return fsyncs a call of the write-ahead log, and those of the database file (checkpoints), for so many calls."""
+    """Return fsyncs a call, how many checkpoints there were beside, and all fsyncs of so many calls."""
     log = folder / f"strace-{kind}.txt"
     code = f"from benchmarks.syncs import child; child({str(folder)!r}, {kind!r}, '{CALLS}')"
     command = ["strace", "-f", "-y", "-e", "trace=fsync,fdatasync,stat,newfstatat,statx", "-o", str(log)]
     subprocess.run([*command, sys.executable, "-c", code], check=True)
     between = log.read_text(errors="replace").split(f'"{folder}/marker"')[1]
-    synced = _SYNC.findall(between)
-    wal = sum(path.endswith("-wal") for path in synced)
-    return {"perCall": round(wal / CALLS, 3), "checkpoints": len(synced) - wal}
+    synced = ["log" if path.endswith("-wal") else "database" for path in _SYNC.findall(between)]
+    checkpoints = synced.count("database")
+    # A checkpoint syncs the log before it copies, the database, and the log's new header at the next commit.
+    commits = synced.count("log") - 2 * checkpoints
+    return {"perCall": round(commits / CALLS, 3), "checkpoints": checkpoints, "allSyncs": len(synced)}
 
 
 def syncs(folder: Path) -> dict[str, Any]:
