@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from ledger.errors import UsageError
 from ledger.providers import anthropic_parse, gemini_parse, openai_parse, responses_parse
-from ledger.providers.plain import plain, rest, text_of, text_or_none, view
+from ledger.providers.plain import plain, rest, text_from, text_or_none, view
 from ledger.providers.port import Reply
-from ledger.strictjson import Json, JsonObject, canonical
+from ledger.strictjson import Json, JsonObject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,14 +53,6 @@ class Apart:
         if self.reply is not None:
             return self.reply.text or ""
         return "\n".join(filter(None, (*(given.text for given in self.results), self.text)))
-
-
-def text_from(content: Json) -> str:
-    """Return content as a text: parts joined, anything else as JSON, nothing as ''."""
-    text = text_of(content)
-    if text is not None:
-        return text
-    return "" if content is None or content == [] else canonical(plain(content)).decode()
 
 
 def take_apart(provider: str, role: str, message: object) -> Apart:

@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 
 from ledger.errors import JsonRejected
 from ledger.events import CallFailed, CallProposed, CallSucceeded, MessageRecorded, TurnRecorded
-from ledger.providers.apart import text_from
+from ledger.providers.plain import text_from
 from ledger.providers.port import HostedCall, ProposedCall, Reply
 from ledger.providers.quoted import turn_of
 from ledger.strictjson import Json, JsonObject, decode, encode_result

@@ -10,7 +10,6 @@ from ledger.errors import JsonRejected
 from ledger.events import MessageRecorded
 from ledger.providers import openai_parse
 from ledger.providers.answer import unrecorded
-from ledger.providers.apart import take_apart
 from ledger.providers.names import Ids, wire_name
 from ledger.providers.plain import plain, text_of
 from ledger.strictjson import JsonObject, canonical, decode, export_safe, export_text
@@ -116,6 +115,8 @@ def _function(call: JsonObject) -> JsonObject:
 
 def _foreign(body: MessageRecorded) -> JsonObject:
     """Return another provider's message as its role and text."""
+    from ledger.providers.apart import take_apart  # with every format's parser: seldom needed
+
     role = "assistant" if body.role == "model" else body.role if body.role in _ROLES else "user"
     return {"role": role, "content": export_text(take_apart(body.provider, body.role, body.message).words, nul=True)}
 

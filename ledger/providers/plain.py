@@ -8,7 +8,7 @@ from enum import Enum
 from math import isfinite
 from typing import Any, Final
 
-from ledger.strictjson import Json, JsonObject
+from ledger.strictjson import Json, JsonObject, canonical
 
 _DEEPEST: Final = 60
 _SENT: Final[JsonObject] = {
@@ -65,6 +65,14 @@ def text_of(content: object) -> str | None:
     texts = [part.get("text", part.get("refusal")) for part in content if isinstance(part, dict)]
     found = [text for text in texts if isinstance(text, str)]
     return "".join(found) if found else None
+
+
+def text_from(content: Json) -> str:
+    """Return content as a text: parts joined, anything else as JSON, nothing as ''."""
+    text = text_of(content)
+    if text is not None:
+        return text
+    return "" if content is None or content == [] else canonical(plain(content)).decode()
 
 
 def rest(whole: Mapping[str, Any], known: Collection[str] = ()) -> JsonObject:

@@ -6,7 +6,7 @@ from typing import Final
 
 from ledger.calls import Call
 from ledger.providers.answer import answer_text
-from ledger.providers.apart import text_from
+from ledger.providers.plain import text_from
 from ledger.strictjson import Json, export_safe, export_text
 
 LONGEST: Final = 2**20
