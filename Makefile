@@ -25,7 +25,7 @@ demo: .venv/.ready
 
 test: .venv/.ready
 	@$(PY) -m coverage erase
-	@$(PY) -m coverage run -m pytest -q
+	@$(PY) -m coverage run -m pytest -q -n 2 --dist loadfile
 	@$(PY) -W ignore -m coverage combine --quiet
 
 check: lint test coverage

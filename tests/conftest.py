@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -25,6 +26,10 @@ def corpus() -> Path:
     return Path(os.environ["LEDGER_CORPUS"])
 
 
+LEFT_OUT = pytest.StashKey[int]()
+TOLD = pytest.StashKey[list[str]]()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the tests that read the corpus where there is none: the project never contains third-party data."""
     folder = os.environ.get("LEDGER_CORPUS")
@@ -34,14 +39,32 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             raise pytest.UsageError(message)
         return
     left_out = [item for item in items if "corpus" in getattr(item, "fixturenames", ())]
+    config.stash[LEFT_OUT] = len(left_out)
     if left_out:
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=left_out)
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how many tests were left out for want of a corpus, if any."""
-    deselected = terminalreporter.stats.get("deselected", [])
-    left_out = [item for item in deselected if "corpus" in getattr(item, "fixturenames", ())]
-    if left_out and not os.environ.get("LEDGER_CORPUS"):
-        terminalreporter.write_line(f"{len(left_out)} tests read real transcripts: set LEDGER_CORPUS to run them")
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker hands what the end of the report tells to the process that prints it."""
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["left_out"] = session.config.stash.get(LEFT_OUT, 0)
+        output["told"] = session.config.stash.get(TOLD, [])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take over what a worker has to tell."""
+    output = getattr(node, "workeroutput", {})
+    node.config.stash[LEFT_OUT] = output.get("left_out", 0)
+    node.config.stash.setdefault(TOLD, []).extend(output.get("told", []))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say what the tests that kill have counted, and how many tests were left out for want of a corpus, if any."""
+    for line in config.stash.get(TOLD, []):
+        terminalreporter.write_line(line)
+    left_out = config.stash.get(LEFT_OUT, 0)
+    if left_out:
+        terminalreporter.write_line(f"{left_out} tests read real transcripts: set LEDGER_CORPUS to run them")

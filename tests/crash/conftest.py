@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import TOLD
 from tests.crash.figures import Figures
 from tests.crash.server import Killers
-
-FIGURES = pytest.StashKey[Figures]()
 
 
 @pytest.fixture(scope="session")
@@ -22,13 +21,8 @@ def killers(request: pytest.FixtureRequest) -> Iterator[Killers]:
 
 
 @pytest.fixture(scope="session")
-def figures(pytestconfig: pytest.Config) -> Figures:
+def figures(pytestconfig: pytest.Config) -> Iterator[Figures]:
     """What is told at the end of the run."""
-    return pytestconfig.stash.setdefault(FIGURES, Figures())
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Tell the figures, also under -q."""
-    found = config.stash.get(FIGURES, None)
-    if found is not None:
-        terminalreporter.write_line(f"crashes: {found}")
+    found = Figures()
+    yield found
+    pytestconfig.stash.setdefault(TOLD, []).append(f"crashes: {found}")
