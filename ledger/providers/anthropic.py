@@ -48,7 +48,7 @@ class Anthropic:
         kept = items.get("content")
         if not isinstance(kept, list):
             kept = [] if turn.text is None else [{"type": "text", "text": turn.text}]
-        blocks = [block for block in filled(kept, answered, _tool_use) if _sendable(block)]
+        blocks = [block for block in filled(kept, answered, _tool_use) if sendable(block)]
         if turn.stop_reason != "pause_turn":  # the next answer begins with the results
             blocks = without_unpaired(blocks)
         blocks = without_last_thoughts(blocks)
@@ -96,40 +96,47 @@ class Anthropic:
 
     def complete(self, messages: Sequence[Any], find: FindAnswers, *, every: bool) -> tuple[list[Any], set[str]]:
         """Return the transcript with the missing tool_result blocks, first in the message behind the calls."""
-        return BlockTranscript(messages, _Blocks()).complete(find, every=every)
+        return BlockTranscript(messages, AnthropicBlocks()).complete(find, every=every)
 
     def holds(self, messages: Sequence[Any], message: JsonObject) -> bool:
         """Whether a message of this role in the transcript holds the same text."""
         return holds_text(messages, message, lambda each: blocks_of(each.get("content")))
 
 
-class _Blocks:
+class AnthropicBlocks:
     """How this format spells calls and results (see `Blocks`)."""
 
     rule = IDS
     in_order = False
 
     def calls(self, message: JsonObject) -> tuple[ProposedCall, ...]:
+        """Return the calls of an assistant's message."""
         found = blocks_of(message.get("content")) if message.get("role") == "assistant" else []
         return anthropic_parse.calls_of(found)
 
     def blocks(self, message: JsonObject) -> list[JsonObject] | None:
+        """Return the blocks of a user's message."""
         return blocks_of(message.get("content")) if message.get("role") == "user" else None
 
     def answers(self, block: JsonObject) -> tuple[str | None, str | None] | None:
+        """Return the id that a result names."""
         return (block.get("tool_use_id"), None) if block.get("type") == "tool_result" else None
 
     def content(self, block: JsonObject) -> Json:
+        """Return what a result says."""
         return block.get("content")
 
     def result(self, call: ProposedCall, call_id: str | None, told: Told) -> JsonObject:
+        """Return the block that answers a call."""
         del call
         return _tool_result(call_id or "", told.text, error=told.error)
 
     def with_blocks(self, message: JsonObject, blocks: list[JsonObject]) -> JsonObject:
+        """Return a user's message with these blocks."""
         return (message or {"role": "user"}) | {"content": blocks}
 
     def with_ids(self, message: JsonObject, ids: dict[int, str]) -> JsonObject:
+        """Return an assistant's message in which the calls of these numbers have these ids."""
         content = blocks_of(message.get("content"))
         calls = [block for block in content if block.get("type") == "tool_use"]
         for number, here in ids.items():
@@ -157,7 +164,7 @@ def without_last_thoughts(blocks: Sequence[JsonObject]) -> list[JsonObject]:
     return left
 
 
-def _sendable(block: JsonObject) -> bool:
+def sendable(block: JsonObject) -> bool:
     """Whether a request may hold the block: no blank texts, no thinking whose signature was lost."""
     kind = block.get("type")
     if kind == "text":
@@ -195,7 +202,7 @@ def _own(role: str, message: JsonObject) -> list[JsonObject]:
         kept: Any = content if content.strip() else ""
     else:
         views = [view(block) for block in content] if isinstance(content, list | tuple) else []
-        kept = [plain(block) for block in views if block is not None and _sendable(block)]
+        kept = [plain(block) for block in views if block is not None and sendable(block)]
     if not kept:
         return []
     cleaned: JsonObject = export_safe({"role": "user" if role != "assistant" else role, "content": kept}, nul=True)

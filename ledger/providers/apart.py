@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ledger.errors import UsageError
-from ledger.providers import anthropic_parse, gemini_parse, openai_parse, responses_parse
+from ledger.providers import anthropic_parse, converse, gemini_parse, openai_parse, responses_parse
 from ledger.providers.plain import plain, rest, text_from, text_or_none, view
 from ledger.providers.port import Reply
 from ledger.strictjson import Json, JsonObject
@@ -105,6 +105,14 @@ def _anthropic(role: str, whole: JsonObject) -> Apart:
     return Apart(role=role, results=results, rest=whole | {"content": left} if left or not ends else None)
 
 
+def _bedrock(role: str, whole: JsonObject) -> Apart:
+    if role == "assistant":
+        return _answer(role, {"role": role} | whole, converse.parse)
+    apart = _anthropic(role, whole | {"content": converse.to_blocks(whole.get("content"))})
+    left = apart.rest and {"role": role, "content": converse.from_blocks(apart.rest["content"])}
+    return Apart(role=role, results=apart.results, rest=left)
+
+
 def _gemini(role: str, whole: JsonObject) -> Apart:
     if role in ("model", "assistant"):
         return _answer(role, {"role": "model"} | whole, gemini_parse.parse)
@@ -155,6 +163,7 @@ _TAKERS: Final[dict[str, Callable[[str, JsonObject], Apart]]] = {
     "openai": _openai,
     "mistral": _openai,
     "anthropic": _anthropic,
+    "bedrock": _bedrock,
     "gemini": _gemini,
     "responses": _responses,
 }

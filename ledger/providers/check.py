@@ -7,6 +7,7 @@ from typing import Any, Final, TypeAlias
 
 from ledger.errors import UsageError
 from ledger.providers.check_anthropic import check_anthropic
+from ledger.providers.check_bedrock import check_bedrock
 from ledger.providers.check_gemini import check_gemini
 from ledger.providers.check_openai import check_mistral, check_openai
 from ledger.providers.check_responses import check_responses
@@ -18,6 +19,7 @@ _Check: TypeAlias = Callable[[Sequence[Any]], list[Problem]]
 
 CHECKS: Final[dict[str, _Check]] = {
     "anthropic": check_anthropic,
+    "bedrock": check_bedrock,
     "gemini": check_gemini,
     "mistral": check_mistral,
     "openai": check_openai,

@@ -17,7 +17,7 @@ _ROLES: Final = frozenset({"assistant", "system", "user"})
 _Faults: TypeAlias = Iterator[tuple[str, str]]
 
 
-def check_anthropic(messages: Sequence[Any]) -> list[Problem]:
+def check_anthropic(messages: Sequence[Any], ids: re.Pattern[str] = _ID) -> list[Problem]:
     """
     Return what Anthropic's API would refuse in a conversation; empty: nothing.
 
@@ -40,7 +40,7 @@ def check_anthropic(messages: Sequence[Any]) -> list[Problem]:
         if message["role"] == "user":
             faults += _user(blocks, waiting)
         if message["role"] == "assistant":
-            faults += _assistant(blocks, seen, waiting)
+            faults += _assistant(blocks, seen, waiting, ids)
             faults += _hosted(blocks, hosted, last=place + 1 == len(messages))
         found += [Problem(place, *each) for each in faults]
         if message["role"] != "assistant":
@@ -107,20 +107,20 @@ def _user(blocks: Sequence[JsonObject], waiting: list[str]) -> _Faults:
             yield "content", "is_error is true or false"
 
 
-def _assistant(blocks: Sequence[JsonObject], seen: set[str], waiting: list[str]) -> _Faults:
+def _assistant(blocks: Sequence[JsonObject], seen: set[str], waiting: list[str], ids: re.Pattern[str]) -> _Faults:
     for block in blocks:
         if block.get("type") == "tool_use":
-            yield from _call(block, seen, waiting)
+            yield from _call(block, seen, waiting, ids)
         if block.get("type") == "thinking" and not block.get("signature"):
             yield "thinking", "thinking without its signature"
     if blocks and blocks[-1].get("type") in ("thinking", "redacted_thinking"):
         yield "thinking", "the last block is thinking"
 
 
-def _call(block: JsonObject, seen: set[str], waiting: list[str]) -> _Faults:
+def _call(block: JsonObject, seen: set[str], waiting: list[str], ids: re.Pattern[str]) -> _Faults:
     given = block.get("id")
-    if not isinstance(given, str) or not _ID.fullmatch(given):
-        yield "id", f"a call's id matches {_ID.pattern}, this one is {given!r}"
+    if not isinstance(given, str) or not ids.fullmatch(given):
+        yield "id", f"a call's id matches {ids.pattern}, this one is {given!r}"
     elif given in seen:
         yield "id", f"the id {given!r} is used twice"
     if isinstance(given, str):

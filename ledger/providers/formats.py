@@ -9,7 +9,7 @@ from ledger.errors import UsageError
 from ledger.providers.openai_chat import OpenAIChat
 from ledger.providers.port import WireFormat
 
-FORMATS: Final = ("anthropic", "gemini", "mistral", "openai", "responses")
+FORMATS: Final = ("anthropic", "bedrock", "gemini", "mistral", "openai", "responses")
 """Their names, as `format=` and `--format` take them."""
 
 
@@ -23,6 +23,10 @@ def get_format(name: str) -> WireFormat:
             from ledger.providers.anthropic import Anthropic
 
             return Anthropic()
+        case "bedrock":
+            from ledger.providers.bedrock import Bedrock
+
+            return Bedrock()
         case "gemini":
             from ledger.providers.gemini import Gemini
 

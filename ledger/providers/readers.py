@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ledger.errors import UsageError
-from ledger.providers import anthropic_parse, gemini_parse, openai_parse, responses_parse
+from ledger.providers import anthropic_parse, converse, gemini_parse, openai_parse, responses_parse
 from ledger.providers.apart import Given, take_apart
 from ledger.providers.assembling import Assembler
 from ledger.providers.imported import ImportedSession, Read, Requestor
@@ -52,6 +52,13 @@ DIALECTS: Final[dict[str, Dialect]] = {
             system="system",
             replies=frozenset({"stop_reason"}),
             parse=anthropic_parse.parse,
+        ),
+        Dialect(
+            name="bedrock",
+            messages="messages",
+            system="system",
+            replies=frozenset({"output"}),
+            parse=converse.parse,
         ),
         Dialect(
             name="gemini",

@@ -16,18 +16,22 @@ LOOKED_AT: Final = 64 * 1024
 """Bytes that are enough to tell."""
 
 BUNDLE: Final = "ledger"
-READABLE: Final = ("openai", "responses", "anthropic", "gemini", CLAUDE_CODE, BUNDLE)
+READABLE: Final = ("openai", "responses", "anthropic", "bedrock", "gemini", CLAUDE_CODE, BUNDLE)
 """What `--format` may name."""
 
 _KEYS: Final = (
     # In a part of a document, by what only one format has; a key in a text stands behind a backslash.
     (CLAUDE_CODE, r'"(parentUuid|isSidechain|leafUuid)"\s*:'),
     ("openai", r'"(tool_calls|tool_call_id|finish_reason)"\s*:'),
+    ("bedrock", r'"(toolUse|toolResult|toolUseId|stopReason)"\s*:'),
     ("anthropic", r'"type"\s*:\s*"tool_(use|result)"|"(tool_use_id|stop_reason)"\s*:'),
     ("responses", r'"type"\s*:\s*"(function_call(_output)?|input_text|output_text)"|"input"\s*:\s*\['),
     ("gemini", r'"(functionCall|functionResponse|contents|candidates|parts)"\s*:'),
     ("openai", r'"messages"\s*:|"role"\s*:'),
 )
+
+
+_CONVERSE: Final = frozenset({"reasoningContent", "toolResult", "toolUse"})
 
 
 def sniff(head: bytes) -> str:
@@ -76,6 +80,8 @@ def _of_document(whole: JsonObject) -> str | None:
         return "gemini"
     if "choices" in whole or whole.keys() & {"tool_calls", "tool_call_id"}:
         return "openai"
+    if "stopReason" in whole or "inferenceConfig" in whole:
+        return "bedrock"
     if "input" in whole or "output" in whole or whole.get("type") in ("function_call", "function_call_output"):
         return "responses"
     if isinstance(whole.get("messages"), list):
@@ -84,6 +90,8 @@ def _of_document(whole: JsonObject) -> str | None:
     if "stop_reason" in whole:
         return "anthropic"
     content = whole.get("content")
+    if isinstance(content, list) and any(isinstance(block, dict) and block.keys() & _CONVERSE for block in content):
+        return "bedrock"
     types = {block.get("type") for block in content if isinstance(block, dict)} if isinstance(content, list) else set()
     if types & {"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"}:
         return "anthropic"

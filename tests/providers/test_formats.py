@@ -17,5 +17,5 @@ def test_an_unknown_format_names_those_there_are() -> None:
     """A wrong name is a usage error that says what to write."""
     with pytest.raises(UsageError, match="no wire format 'opneai'"):
         get_format("opneai")
-    with pytest.raises(UsageError, match="There is: anthropic, gemini, mistral, openai, responses"):
+    with pytest.raises(UsageError, match="There is: anthropic, bedrock, gemini, mistral, openai, responses"):
         get_format("")

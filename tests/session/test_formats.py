@@ -25,6 +25,10 @@ REPLIES: dict[str, Any] = {
         "role": "assistant",
         "content": [{"type": "tool_use", "id": "a", "name": "look", "input": {"number": 7}}],
     },
+    "bedrock": {
+        "role": "assistant",
+        "content": [{"toolUse": {"toolUseId": "a", "name": "look", "input": {"number": 7}}}],
+    },
     "gemini": {"role": "model", "parts": [{"functionCall": {"name": "look", "args": {"number": 7}}}]},
     "mistral": {
         "role": "assistant",
@@ -35,6 +39,10 @@ REPLIES: dict[str, Any] = {
         "tool_calls": [{"id": "a", "function": {"name": "look", "arguments": '{"number": 7}'}}],
     },
     "responses": {"output": [{"type": "function_call", "call_id": "a", "name": "look", "arguments": '{"number": 7}'}]},
+}
+STARTS: dict[str, Any] = {
+    "bedrock": {"role": "user", "content": [{"text": "Hi"}]},
+    "gemini": {"role": "user", "parts": [{"text": "Hi"}]},
 }
 STREAM = [
     {"type": "message_start", "message": {"id": "m", "role": "assistant", "content": []}},
@@ -70,7 +78,7 @@ def reader(ledger: Ledger) -> list[int]:
 def test_a_call_of_any_provider_runs(ledger: Ledger, name: str) -> None:
     """It runs once, is answered in that provider's form, and the conversation has nothing that it refuses."""
     seen = reader(ledger)
-    start = [{"role": "user", "parts": [{"text": "Hi"}]} if name == "gemini" else {"role": "user", "content": "Hi"}]
+    start = [STARTS.get(name, {"role": "user", "content": "Hi"})]
     with ledger.session("s") as session:
         session.messages(name, start=start)
         results = session.dispatch(REPLIES[name], format=name)

@@ -13,8 +13,10 @@ from ledger.providers.check import check
 from ledger.providers.imported import ImportedSession, Outcome, Read, Said, Skipped, Turn
 from ledger.providers.readers import read_provider
 from tests.providers.anthropic import making as anthropic
+from tests.providers.bedrock import test_wire as bedrock
 from tests.providers.gemini import making as gemini
 from tests.providers.imports.recorded import calls_of, recorded
+from tests.providers.odd import FORMATS
 from tests.providers.responses import making as responses
 from tests.providers.test_openai_host import asking, call, result
 
@@ -57,6 +59,12 @@ CONTENTS = [
     gemini.asked(gemini.response(answer={"output": '{"n": 1}'}), gemini.response(answer={"error": "No."})),
     gemini.said(gemini.text("Done.")),
 ]
+CONVERSE = [
+    bedrock.USER,
+    bedrock.said({"text": "I look."}, bedrock.use("a", arguments={"n": 1}), bedrock.use("b")),
+    bedrock.asked(bedrock.result("a", {"text": '{"n": 1}'}), bedrock.result("b", {"text": "No."}, status="error")),
+    bedrock.said({"text": "Done."}),
+]
 ITEMS = [
     USER,
     responses.REASONING,
@@ -74,6 +82,7 @@ ITEMS = [
         ("openai", {"messages": CHAT}, CHAT),
         ("anthropic", {"messages": MESSAGES}, MESSAGES),
         ("gemini", {"contents": CONTENTS}, CONTENTS),
+        ("bedrock", {"messages": CONVERSE}, CONVERSE),
         ("responses", {"input": ITEMS}, ITEMS),
     ],
 )
@@ -213,6 +222,7 @@ def test_a_request_with_its_reply_is_a_session() -> None:
     [
         ("anthropic", {"system": "Be kind.", "messages": [USER]}),
         ("anthropic", {"system": [{"type": "text", "text": "Be "}, {"type": "text", "text": "kind."}], "messages": []}),
+        ("bedrock", {"system": [{"text": "Be kind."}], "messages": []}),
         ("gemini", {"systemInstruction": {"parts": [{"text": "Be kind."}]}, "contents": []}),
         ("responses", {"instructions": "Be kind.", "input": []}),
     ],
@@ -292,9 +302,16 @@ def test_items_that_a_server_executed_are_the_models() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["openai", "anthropic", "gemini", "responses", "mistral"])
+@pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize(
-    ("source", "documents"), [("openai", CHAT), ("anthropic", MESSAGES), ("gemini", CONTENTS), ("responses", ITEMS)]
+    ("source", "documents"),
+    [
+        ("openai", CHAT),
+        ("anthropic", MESSAGES),
+        ("bedrock", CONVERSE),
+        ("gemini", CONTENTS),
+        ("responses", ITEMS),
+    ],
 )
 def test_what_was_imported_through_one_format_goes_out_in_any(source: str, documents: list[Any], name: str) -> None:
     """Read, told in another format and read again: the same calls, arguments and results, and nothing refused."""

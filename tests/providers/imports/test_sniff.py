@@ -11,6 +11,7 @@ from ledger.errors import UsageError
 from ledger.providers.bundle import write_bundle
 from ledger.providers.sniff import sniff
 from tests.providers.anthropic import making as anthropic
+from tests.providers.bedrock import test_wire as bedrock
 from tests.providers.gemini import making as gemini
 from tests.providers.imports.test_claude_code import SESSION
 from tests.providers.responses import making as responses
@@ -35,6 +36,9 @@ USER = {"role": "user", "content": "Hi"}
         ({"messages": [USER, anthropic.said(anthropic.use("a"))]}, "anthropic"),
         (anthropic.said(anthropic.THOUGHT), "anthropic"),
         ({"role": "assistant", "content": [], "stop_reason": "end_turn"}, "anthropic"),
+        ({"messages": [bedrock.USER, bedrock.said(bedrock.use("a"))]}, "bedrock"),
+        ({"messages": [bedrock.USER], "inferenceConfig": {}}, "bedrock"),
+        ({"output": {"message": bedrock.said()}, "stopReason": "end_turn"}, "bedrock"),
         ({"contents": [gemini.USER]}, "gemini"),
         (gemini.USER, "gemini"),
         ({"candidates": []}, "gemini"),
@@ -63,6 +67,7 @@ def test_a_document_tells_its_format(value: Any, found: str) -> None:
         ('{"messages": [{"role": "assistant", "content": [{"type": "tool_use", "id"', "anthropic"),
         ('{"input": [{"type": "function_call", "call_id": "a"', "responses"),
         ('{"model": "gpt-5", "input": [{"role": "user", "content": "', "responses"),
+        ('{"messages": [{"content": [{"toolUse": {"toolUseId": "', "bedrock"),
         ('{"contents": [{"parts": [{"text": "', "gemini"),
         ('{"parentUuid": null, "type": "us', "claude-code"),
         ('\0\0\0\n{"type": "summary", "leafUuid": "x", "summary": "', "claude-code"),
@@ -81,5 +86,7 @@ def test_a_bundle_is_known_by_its_first_line() -> None:
 @pytest.mark.parametrize("text", [b"", b"Hello.", b"[1, 2]", b'{"a": 1}', b"\xff\xfe\x00"])
 def test_anything_else_is_refused_with_the_names_there_are(text: bytes) -> None:
     """The error says what may be named."""
-    with pytest.raises(UsageError, match="Name its format: openai, responses, anthropic, gemini, claude-code, ledger"):
+    with pytest.raises(
+        UsageError, match="Name its format: openai, responses, anthropic, bedrock, gemini, claude-code, ledger"
+    ):
         sniff(text)

@@ -61,5 +61,5 @@ def test_the_body_of_a_request_is_checked_too() -> None:
     assert [problem.message for problem in check("anthropic", {"system": "x"})] == [
         "the body holds no list of messages"
     ]
-    with pytest.raises(UsageError, match="no check for the format 'bedrock'"):
-        check("bedrock", [])
+    with pytest.raises(UsageError, match="no check for the format 'cohere'"):
+        check("cohere", [])
