@@ -79,8 +79,8 @@ class Session:
 
         Takes the SDK's object, a dict, or a stream's chunks or events as a list. Options: `turn` (its number, from 1),
         `on_rejection` ("run_rest" | "run_none"), `tool_choice` (what the host asked of the model), `format` ("openai",
-        "responses", "anthropic", "bedrock", "gemini", "mistral"). Never raises for a tool's failure; raises `DivergentTurn`,
-        `SessionClosed`, `SessionOwned`, `LeaseLost` and `StoreError`s.
+        "responses", "anthropic", "bedrock", "gemini", "mistral"). Never raises for a tool's failure; raises
+        `DivergentTurn`, `SessionClosed`, `SessionOwned`, `LeaseLost` and `StoreError`s.
         """
         return self._run(self._dispatch(reply, **options))
 
