@@ -52,6 +52,7 @@ def register(ledger: Ledger, folder: Path, names: set[str]) -> None:
 def main(folder: Path, calls: list[Any]) -> None:
     """Work on the turn."""
     with Ledger.open(f"sqlite:///{folder}/ledger.db") as ledger:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background inherits that it is ignored
         signal.signal(signal.SIGTERM, lambda *_: ledger.stop())
 
         register(ledger, folder, {name for name, _ in calls})
