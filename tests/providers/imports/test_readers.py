@@ -154,6 +154,12 @@ def test_open_calls_and_orphans_are_kept() -> None:
     assert (orphan.orphan, orphan.role, orphan.message) == (True, "tool", result("z", "stray"))
 
 
+def test_an_orphan_without_a_role_is_a_tools() -> None:
+    """Items of the Responses format have none; a message without one is the user's."""
+    items = read("responses", responses.output("z", "stray"), {"content": "Hi"})
+    assert [item.role for item in items if isinstance(item, Said)] == ["tool", "user"]
+
+
 def test_a_late_result_finds_its_call() -> None:
     """Behind other messages too; but an open call does not hold up a long transcript for ever."""
     late = [asking(call("a")), USER, {"role": "assistant", "content": "Hm."}, result("a", "late")]

@@ -49,6 +49,7 @@ USER = {"role": "user", "content": "Hi"}
         (SESSION[0], "claude-code"),
         (SESSION[2], "claude-code"),
         ({"type": "permission-mode", "sessionId": "s"}, "claude-code"),
+        ([7, {"type": "permission-mode", "sessionId": "s"}], "claude-code"),
     ],
 )
 def test_a_document_tells_its_format(value: Any, found: str) -> None:
