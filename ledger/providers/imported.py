@@ -119,7 +119,7 @@ def proposed(sent: ProposedCall, reply: Reply, **known: object) -> CallProposed:
         provider=reply.provider,
         model=reply.model,
         imported=True,
-        **known,  # type: ignore[arg-type] - fields of CallProposed that the importer names
+        **known,  # type: ignore[arg-type]  # the fields of a proposal that the importer names
     )
 
 
