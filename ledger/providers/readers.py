@@ -186,7 +186,7 @@ class _Reading:
         at = next((message[key] for key in _TIMES if isinstance(message.get(key), str)), None)
         role = text_or_none(message.get("role")) or ("tool" if "type" in message else "user")
         requestor: Requestor = "user" if message.get("x_requestor") == "user" else "model"
-        own = {key: value for key, value in message.items() if not key.startswith("x_") and key not in _TIMES}
+        own = {key: value for key, value in message.items() if _is_own(key, value)}
         if role == "user" and own.get("tool_calls"):
             self._user_calls(own, at)
             return
@@ -211,6 +211,11 @@ class _Reading:
         calls = openai_parse.calls_of(_without_marks(message))
         reply = Reply(kind="tool_calls", provider=USER, calls=calls)
         self._assembler.turn(reply, at, "user", _reserialized(message))
+
+
+def _is_own(key: str, value: Json) -> bool:
+    """Whether it is the provider's, and says something: neither the source's remark nor a null that is refused."""
+    return not key.startswith("x_") and key not in _TIMES and (value is not None or key == "content")
 
 
 def _system(given: Json) -> str | None:

@@ -179,7 +179,7 @@ def _marked(items: Sequence[JsonObject], asked: Sequence[JsonObject]) -> list[Js
     calls = 0
     for item in items:
         if not any(item is each for each in asked):
-            kept.append(rest(item))
+            kept.append(plain(item))  # nulls too: some of them a request has to hold
             continue
         function = item["type"] == "function_call"
         known = {"arguments", "call_id", "name"} if function else {"call_id"}

@@ -146,7 +146,9 @@ def test_replies_go_back_to_their_provider_as_they_came(corpus: Path) -> None:
         sent = [{key: value for key, value in each.items() if value is not None} for each in sent_by(response)]
         sent = [each for each in sent if "signature" in repr(each.get("reasoningContent", "signature"))]  # else refused
         if name == "responses":
-            found = told["input"][: len(sent)]
+            found = [
+                {key: value for key, value in each.items() if value is not None} for each in told["input"][: len(sent)]
+            ]
         else:
             contents: list[Any] = told["contents" if name == "gemini" else "messages"]
             models = [each for each in contents if each["role"] in ("assistant", "model")]

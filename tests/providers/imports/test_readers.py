@@ -125,6 +125,15 @@ def test_what_the_source_remarks_is_no_part_of_the_messages() -> None:
     assert isinstance(last, Turn)
 
 
+def test_nulls_say_nothing() -> None:
+    """A name that is null is refused by the provider; content that is null is what a message with calls has."""
+    said, turn = read("openai", [USER | {"name": None}, asking(call("a")) | {"refusal": None}])[1:]
+    assert isinstance(said, Said)
+    assert said.message == USER
+    assert isinstance(turn, Turn)
+    assert turn.reply.items is None
+
+
 def test_ids_that_repeat_and_ids_that_are_missing_are_kept_apart() -> None:
     """Each result goes to the newest call under its id that has none; without ids, in order."""
     one = [asking(call("search:0", f'{{"n":{n}}}')) for n in range(3)]
