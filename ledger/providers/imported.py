@@ -131,7 +131,17 @@ def hosted_proposed(sent: HostedCall, reply: Reply) -> CallProposed:
     return proposed(call, reply, executor="provider")
 
 
-def arguments_of(sent: ProposedCall) -> JsonObject | None:
+def hosted_end(sent: HostedCall) -> CallSucceeded | CallFailed | None:
+    """Return the end of a call that the provider executed, as it told it; None: it did not."""
+    if sent.ended is None:
+        return None
+    if sent.ended == "succeeded":
+        return succeeded(sent.result)
+    message = sent.message or "The provider says that it failed."
+    return CallFailed(code="tool_error", error_class="tool", message=message)
+
+
+def arguments_of(sent: ProposedCall | HostedCall) -> JsonObject | None:
     """Return a call's arguments as an object; None where they are none. Nothing at all is an empty one."""
     if sent.raw is None:
         given = {} if sent.arguments is None else sent.arguments

@@ -145,9 +145,12 @@ def turn_of(reply: Reply) -> TurnRecorded:
         kind=reply.kind,
         provider=reply.provider,
         calls=len(reply.calls),
+        response_id=reply.response_id,
         stop_reason=reply.stop_reason,
         text=reply.text,
         items=reply.items,
+        tool_choice=reply.tool_choice,
+        usage=reply.usage,
     )
 
 

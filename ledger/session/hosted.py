@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from ledger.calls import NEW_CALL, Call
-from ledger.errors import JsonRejected
-from ledger.events import CallFailed, CallProposed, CallSucceeded
+from ledger.events import CallProposed
 from ledger.providers.port import HostedCall, Reply
 from ledger.session.core import Core, Item
-from ledger.strictjson import JsonObject, decode, encode_result
 
 
 def hosted_items(core: Core, reply: Reply, number: int) -> list[Item]:
@@ -16,6 +14,10 @@ def hosted_items(core: Core, reply: Reply, number: int) -> list[Item]:
 
     A result that comes with a later answer (Anthropic's `pause_turn`) ends the call of the earlier one.
     """
+    if not reply.hosted:
+        return []
+    from ledger.providers.imported import hosted_end  # with every format's parser: seldom needed
+
     items: list[Item] = []
     index = len(reply.calls)
     for hosted in reply.hosted:
@@ -25,8 +27,9 @@ def hosted_items(core: Core, reply: Reply, number: int) -> list[Item]:
             call = _stub(core, hosted, reply, place=(number, index))
             items.append(Item(_proposal(hosted, reply), call, actor="model"))
             index += 1
-        if call is not None and hosted.ended is not None:
-            items.append(Item(_end(hosted), call, actor="provider"))
+        end = hosted_end(hosted)
+        if call is not None and end is not None:
+            items.append(Item(end, call, actor="provider"))
     return items
 
 
@@ -54,31 +57,13 @@ def _stub(core: Core, hosted: HostedCall, reply: Reply, place: tuple[int, int]) 
 
 
 def _proposal(hosted: HostedCall, reply: Reply) -> CallProposed:
+    from ledger.providers.imported import arguments_of
+
     return CallProposed(
         raw_arguments=hosted.raw,
-        arguments=_arguments(hosted),
+        arguments=arguments_of(hosted),
         provider_call_id=hosted.provider_call_id,
         provider=reply.provider,
         model=reply.model,
         executor="provider",
     )
-
-
-def _arguments(hosted: HostedCall) -> JsonObject | None:
-    """Return the arguments as an object; of a text that is none only the text is kept."""
-    if hosted.raw is None:
-        return hosted.arguments if isinstance(hosted.arguments, dict) else None
-    try:
-        found = decode(hosted.raw)
-    except JsonRejected:
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def _end(hosted: HostedCall) -> CallSucceeded | CallFailed:
-    if hosted.ended == "failed":
-        message = hosted.message or "The provider says that it failed."
-        return CallFailed(code="tool_error", error_class="tool", message=message)
-    encoded = encode_result(hosted.result)
-    marks = tuple({"pointer": e.pointer, "kind": e.kind, "type": e.type} for e in encoded.encodings)
-    return CallSucceeded(result=encoded.value, encodings=marks, size=encoded.size)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ledger.events import CallFailed, CallSucceeded
-from ledger.providers.imported import NO_MESSAGE, Outcome, Said, Turn, arguments_of, hosted_proposed
+from ledger.providers.imported import NO_MESSAGE, Outcome, Said, Turn, arguments_of, hosted_end, hosted_proposed
 from ledger.providers.port import HostedCall, ProposedCall, Reply
 
 
@@ -36,6 +37,12 @@ def test_hosted_calls_are_the_providers() -> None:
     hosted = HostedCall(name="web_search", arguments={"q": 1}, provider_call_id="ws")
     proposal = hosted_proposed(hosted, Reply(kind="text", provider="responses"))
     assert (proposal.executor, proposal.imported, proposal.arguments) == ("provider", True, {"q": 1})
+    assert hosted_end(hosted) is None
+    assert hosted_end(replace(hosted, ended="succeeded", result=[1])) == CallSucceeded(result=[1], size=3)
+    failed = CallFailed(code="tool_error", error_class="tool", message="The provider says that it failed.")
+    assert hosted_end(replace(hosted, ended="failed")) == failed
+    turn = Turn(reply=Reply(kind="text", provider="openai", response_id="r", usage={"total_tokens": 9}))
+    assert (turn.recorded().response_id, turn.recorded().usage) == ("r", {"total_tokens": 9})
 
 
 @pytest.mark.parametrize(
