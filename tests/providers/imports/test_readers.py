@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -177,6 +178,20 @@ def test_a_late_result_finds_its_call() -> None:
     items = read("openai", many)
     assert texts(items) == [[None]]
     assert [item.orphan for item in items if isinstance(item, Said)][-1]
+
+
+def test_a_turn_is_handed_out_as_soon_as_it_is_answered() -> None:
+    """A long transcript is read in a stream: nothing waits for its end but what lacks a result."""
+    taken: list[Any] = []
+
+    def documents() -> Iterator[Any]:
+        for message in (USER, asking(call("a")), result("a"), USER, asking(call("b")), USER):
+            taken.append(message)
+            yield message
+
+    reading = read_provider("openai", documents())
+    found = [(type(item).__name__, len(taken)) for item in reading]
+    assert found == [("ImportedSession", 1), ("Said", 1), ("Turn", 3), ("Said", 4), ("Turn", 6), ("Said", 6)]
 
 
 def test_calls_of_a_user_are_turns_of_nobody_elses() -> None:
