@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from ledger.errors import JsonRejected
 from ledger.strictjson import TRUSTED, check
+
+LONGEST: Final = 10 * 2**20
+"""Characters of one text; more are refused (https://github.com/Shopify/roast/issues/52)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,22 +23,31 @@ class Problem:
 
 
 def broken(message: object) -> str | None:
-    """Return why a message is none that any provider takes: no object, no strict JSON, a NUL character."""
+    """Return why a message is none that any provider takes: no object, no strict JSON, a NUL, a huge text."""
     if not isinstance(message, dict):
         return f"a message is an object, not {type(message).__name__}"
     try:
         check(message, TRUSTED)
     except JsonRejected as error:
         return f"it is no strict JSON: {error}"
-    return "it holds a NUL character" if _has_nul(message) else None
+    texts = list(_texts(message))
+    if any("\0" in text for text in texts):
+        return "it holds a NUL character"
+    longest = max(map(len, texts), default=0)
+    return f"it holds a text of {longest} characters; {LONGEST} are taken" if longest > LONGEST else None
 
 
-def _has_nul(value: object) -> bool:
+def _texts(value: object) -> Iterator[str]:
+    """Yield every text in a value, keys too."""
     if isinstance(value, str):
-        return "\0" in value
-    if isinstance(value, dict):
-        return any(_has_nul(key) or _has_nul(item) for key, item in value.items())
-    return isinstance(value, list) and any(map(_has_nul, value))
+        yield value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield key
+            yield from _texts(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
 
 
 def unanswered(place: int, waiting: list[str], where: str) -> list[Problem]:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ledger.providers.check import check, check_openai
+from ledger.providers.problems import LONGEST
 from tests.providers.test_openai_host import asking, call, result
 
 USER = {"role": "user", "content": "Hi"}
@@ -38,6 +39,8 @@ USER = {"role": "user", "content": "Hi"}
         ([{"role": "user"}], [(0, "content")]),
         ([asking(call("a")), result("a", None)], [(1, "content")]),
         ([{"role": "user", "content": "a\0"}], [(0, "message")]),
+        ([{"role": "user", "content": "a" * (LONGEST + 1)}], [(0, "message")]),
+        ([{"role": "user", "content": "a" * LONGEST}, {}], [(1, "message")]),
         ([{"role": "user", "content": [{"a\0": 1}]}], [(0, "message")]),
         ([{"role": "user", "content": "\udce9"}], [(0, "message")]),
         ([{"role": "user", "content": float("nan")}], [(0, "message")]),
