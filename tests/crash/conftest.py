@@ -14,7 +14,7 @@ from tests.crash.server import Killers
 def killers(request: pytest.FixtureRequest) -> Iterator[Killers]:
     """Processes that kill children of their own; they begin at once with all that the collected tests will ask for."""
     items = [item for item in request.session.items if isinstance(item, pytest.Function)]
-    wanted: list[Any] = [item.callspec.params["asked"] for item in items if "asked" in item.fixturenames]
+    wanted: list[Any] = [item.callspec.params["asked"] for item in items if "killers" in item.fixturenames]
     found = Killers(wanted)
     yield found
     found.close()
