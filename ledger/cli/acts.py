@@ -203,7 +203,7 @@ def _blind(scene: Scene) -> None:
         replaced_once(scene.file.read_bytes(), asked["old_text"], asked["new_text"])
     except NotFound as refused:
         second = f"{refused.code}: {refused.message}"
-    else:
+    else:  # pragma: no cover - only a broken tool would take the same edit twice
         raise DemoFailed("the file was not to take the same edit twice")
     tell.say(
         "It finds no result, and calls the tool once more. Had the tool sent money, it would be sent twice. This tool "

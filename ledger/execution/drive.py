@@ -9,7 +9,7 @@ import inspect
 import queue
 import threading
 from collections.abc import Callable
-from typing import Any, TypeVar, assert_never
+from typing import Any, TypeVar, assert_never, cast
 
 from ledger.execution.flights import Flight, awaited
 from ledger.execution.requests import Await, Ended, Io, Launch, LetGo, Request, Run, Steps, UserCode
@@ -85,8 +85,7 @@ class _Blocking:
         flight = self._flights.get(call_id)
         if flight is None or flight.let_go(late):
             return None if flight is None else True
-        if flight.ended is not None:  # told once more: an interruption may have hit while it was handed over
-            self._landed.put(flight.ended)
+        self._landed.put(cast("Ended", flight.ended))  # told once more: an interruption may have hit its handing over
         return False
 
 

@@ -20,14 +20,10 @@ PURE_GATES = ("lookup", "decode", "schema")
 
 def has_user_code(core: Core, works: Sequence[Work]) -> bool:
     """Whether anything but the tools themselves is the host's code: then the proposals are committed first."""
-    for work in works:
-        tool = work.tool
-        if tool is None or work.refusal is not None:
-            continue
-        checks = core.wiring.checks
-        if core.wiring.policies or tool.runs_user_code or tool.resource_keys_fn or tool.name in checks or "" in checks:
-            return True
-    return False
+    checks = core.wiring.checks
+    tools = [work.tool for work in works if work.tool is not None]
+    own = any(tool.runs_user_code or tool.resource_keys_fn or tool.name in checks for tool in tools)
+    return own or bool(core.wiring.policies) or "" in checks
 
 
 def pass_gates(core: Core, work: Work) -> Steps[None]:

@@ -13,6 +13,7 @@ from ledger.store.port import Append
 from ledger.strictjson import canonical
 
 STREAM = "_catalog"
+PAGE = 500
 
 
 @dataclass(slots=True)
@@ -56,21 +57,19 @@ class Publisher:
 
     def _read(self) -> None:
         while True:
-            rows = self.wiring.store.read(STREAM, after=self.sequence, limit=500)
+            rows = self.wiring.store.read(STREAM, after=self.sequence, limit=PAGE)
             for row in rows:
                 self._take(read_event(row.record))
                 self.sequence = row.sequence
-            if len(rows) < 500:  # noqa: PLR2004 - a page
+            if len(rows) < PAGE:
                 return
 
     def _take(self, event: Event) -> None:
-        match event.body:
-            case ToolVersionPublished(schema=schema):
-                self.versions[event.tool or "", event.schema_version or 0] = (event.schema_digest or "", schema)
-            case ToolStageChanged(stage=stage):
-                self.stages_known[event.tool or ""] = stage
-            case _:
-                pass
+        body, tool = event.body, event.tool or ""
+        if isinstance(body, ToolVersionPublished):
+            self.versions[tool, event.schema_version or 0] = (event.schema_digest or "", body.schema)
+        if isinstance(body, ToolStageChanged):
+            self.stages_known[tool] = body.stage
 
     def _write(self, found: list[tuple[Body, str, int, str]]) -> None:
         if not found:

@@ -115,3 +115,20 @@ def test_the_shell_completes(words: str, offered: str) -> None:
     env = {"_LEDGER_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
     result = ask(env=env)
     assert result.stdout.partition("\n")[0] == offered
+
+
+def test_the_door_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It tells its version, or that nobody installed it; without a command it shows its help; `--json` wants one."""
+    from importlib import metadata
+
+    from ledger.cli import main
+
+    assert ask("--version", command=main).stdout.startswith("ledger ")
+    assert "Usage:" in ask(command=main).stdout
+    assert ask("--json", command=main).exit_code == 2
+
+    def gone(name: str) -> str:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", gone)
+    assert ask("--version", command=main).stdout == "ledger unknown\n"
