@@ -271,3 +271,16 @@ def test_a_missing_thing_with_odd_words_is_still_missing(ledger: Ledger) -> None
     found = ledger.session("s").call("find")
     assert (found.state, found.call.status) == ("succeeded", "not_found")
     assert printable(CallSucceeded(result=1)) == CallSucceeded(result=1)
+
+
+def test_giving_up_before_anything_was_held_changes_nothing(ledger: Ledger) -> None:
+    """A drive that is closed while it reads, or while it waits for another one, takes nothing away from anybody."""
+    sender(ledger)
+    session, other = ledger.session("s"), ledger.session("s", wait=60)
+    reading = session._loop.entered(session._loop.recover())
+    assert isinstance(next(reading), Io)
+    waiting = other._loop.entered(other._loop.recover())
+    assert not isinstance(next(waiting), Io)
+    waiting.close()
+    reading.close()
+    assert session.call("send", {"to": "a"}).state == "succeeded"
