@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import click
 
 from ledger.cli.faults import FAILED
 from ledger.cli.frame import Noun
 from ledger.cli.shell import Shell, format_option
+
+WIRES: Final = ("anthropic", "bedrock", "gemini", "mistral", "openai", "responses")
+"""The providers' formats, by heart: help has no need of their parsers. A test compares them with those there are."""
 
 
 @click.group(cls=Noun, default=None)
@@ -25,16 +30,16 @@ def command() -> None:
 @click.argument("session")
 @click.option("--at", type=click.IntRange(min=1), metavar="SEQ", help="As it was after this event (default: now).")
 @click.option("--diff", "other", metavar="SESSION", help="What differs in this one; the exit status is 1 if anything.")
-@format_option("openai")
+@format_option(*WIRES)
 @click.pass_obj
 def session(shell: Shell, session: str, at: int | None, other: str | None, format: str | None) -> None:
-    """Tell a session again: its events, or as one JSON document, or as a provider's messages."""
+    """Tell a session again: its events, or as one JSON document, or as the messages of a provider."""
     from ledger.cli.opening import reading
     from ledger.cli.replaying import Replay
 
     if shell.json and format is not None:
         raise click.UsageError("--json and --format exclude each other.", click.get_current_context())
-    if other is not None and (at is not None or format == "openai"):
+    if other is not None and (at is not None or format in WIRES):
         raise click.UsageError("--diff compares whole sessions, as rows.", click.get_current_context())
     with reading(shell) as reader:
         replay = Replay(shell, reader, session, at)

@@ -7,12 +7,14 @@ from typing import Final, cast
 
 from ledger.cli.looks import CALL, TOOL, place, tone_of_event
 from ledger.cli.output import Format
+from ledger.cli.replay import WIRES
 from ledger.cli.rows import Row, json_array
 from ledger.cli.shell import Shell
 from ledger.cli.table import Column
 from ledger.cli.when import short_instant
 from ledger.providers.formats import get_format
-from ledger.replay import ReplayRow, compare, replay_json, replay_messages, replay_rows
+from ledger.providers.port import WireFormat
+from ledger.replay import ReplayRow, begins_with_instructions, compare, replay_json, replay_messages, replay_rows
 from ledger.store.port import Reader
 
 COLUMNS: Final = (
@@ -47,12 +49,17 @@ class Replay:
         out = self._shell.out
         if self._shell.json or format == "json":
             out.document(replay_json(self._reader, self._session_id, self._at))
-        elif format == "openai":
-            wire = get_format(format)
-            out.document(json_array(replay_messages(self._reader, self._session_id, wire, at=self._at)))
+        elif format in WIRES:
+            self._messages(get_format(format))
         else:
             people = format in (None, "table")
             out.rows(self._rows(people=people), COLUMNS, format=cast("Format | None", format))
+
+    def _messages(self, wire: WireFormat) -> None:
+        out = self._shell.out
+        out.document(json_array(replay_messages(self._reader, self._session_id, wire, at=self._at)))
+        if wire.system_apart and begins_with_instructions(self._reader, self._session_id, self._at):
+            out.note(f"In the format {wire.name} the instructions stand beside the messages: they are not among these.")
 
     def _rows(self, *, people: bool) -> Iterator[Row]:
         for row in replay_rows(self._reader, self._session_id, self._at):

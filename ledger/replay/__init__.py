@@ -2,13 +2,14 @@
 
 from ledger.replay.comparison import Difference, compare
 from ledger.replay.document import replay_json
-from ledger.replay.messages import replay_messages
+from ledger.replay.messages import begins_with_instructions, replay_messages
 from ledger.replay.reading import call_at, last_sequence, session_at, session_events
 from ledger.replay.rows import ReplayRow, replay_rows
 
 __all__ = [
     "Difference",
     "ReplayRow",
+    "begins_with_instructions",
     "call_at",
     "compare",
     "last_sequence",

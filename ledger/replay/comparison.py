@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from ledger.calls import Call
 from ledger.history import Said, Settled
 from ledger.providers.answer import answer
 from ledger.replay.told import AskedCall, Ending, Passage, passages
@@ -74,7 +75,8 @@ def _turn(passage: Passage | Ending) -> Places:
         return {}
     body = passage.turn.body
     places: Places = {None: {"kind": body.kind, "text": body.text, "messages": _messages(passage.before)}}
-    return places | {asked.intent.index: _call(asked) for asked in passage.calls}
+    places |= {asked.intent.index: _call(asked) for asked in passage.calls}
+    return places | {call.index: _hosted(call) for call in passage.hosted}
 
 
 def _call(asked: AskedCall) -> Fields:
@@ -84,6 +86,16 @@ def _call(asked: AskedCall) -> Fields:
         "arguments": intent.raw_arguments if intent.arguments is None else intent.arguments,
         "state": now.state,
         "answer": answer(now, _WHOLE),
+    }
+
+
+def _hosted(call: Call) -> Fields:
+    return {
+        "tool": call.tool,
+        "arguments": call.raw_arguments if call.arguments is None else call.arguments,
+        "state": call.state,
+        "result": call.message if call.result is None else call.result,
+        "executor": "provider",
     }
 
 

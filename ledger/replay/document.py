@@ -22,8 +22,9 @@ def replay_json(reader: Reader, session_id: str, at: int | None = None) -> Itera
     Yield the pieces of one JSON object in printable ASCII: `sessionId`, `at`, `turns`, then how the session stands.
 
     Each turn has what was said `before` it and its `calls`: the intent, the state and the `answer` as of `at`, and in
-    `read` what the model had read where that is something else. Raises `UnknownSession`, and `UsageError` where the
-    session has no event `at`, at the first piece.
+    `read` what the model had read where that is something else. `hosted` are the calls that the provider executed
+    itself, where there are any. Raises `UnknownSession`, and `UsageError` where the session has no event `at`, at the
+    first piece.
     """
     until = last_sequence(reader, session_id, at)
     yield f'{{"sessionId": {_dumps(session_id)}, "at": {until}, "turns": ['
@@ -47,6 +48,7 @@ def _turn(passage: Passage) -> JsonObject:
         "text": body.text,
         "stopReason": body.stop_reason,
         "calls": [_call(asked) for asked in passage.calls],
+        **({"hosted": [_hosted(call) for call in passage.hosted]} if passage.hosted else {}),
         **_before(passage),
     }
 
@@ -102,6 +104,23 @@ def _call(asked: AskedCall) -> JsonObject:
         "answer": stands,
     }
     return found if read == stands else found | {"read": read}
+
+
+def _hosted(call: Call) -> JsonObject:
+    """Return a call that nobody here answers: what it was asked with, and what the provider says became of it."""
+    return {
+        "callId": call.call_id,
+        "index": call.index,
+        "tool": call.tool,
+        "state": call.state,
+        "providerCallId": call.provider_call_id,
+        "rawArguments": call.raw_arguments,
+        "arguments": call.arguments,
+        "proposedAt": call.proposed_at,
+        "endedAt": call.ended_at,
+        "result": call.result,
+        "message": call.message,
+    }
 
 
 def _ran(now: Call) -> JsonObject:

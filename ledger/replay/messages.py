@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ledger.events import MessageRecorded, TurnRecorded
 from ledger.providers.answer import SHOWN_BYTES
 from ledger.providers.conversation import Teller
 from ledger.providers.port import WireFormat
+from ledger.providers.quoted import SYSTEM
+from ledger.replay.reading import session_events
 from ledger.replay.told import entries_as_told
 from ledger.store.port import Reader
 from ledger.strictjson import JsonObject
@@ -24,3 +27,13 @@ def replay_messages(
     for history, entries, _ in entries_as_told(reader, session_id, at):
         yield from teller.tell(history, entries)
     yield from teller.end()
+
+
+def begins_with_instructions(reader: Reader, session_id: str, at: int | None = None) -> bool:
+    """Return whether the conversation starts with a system message: some formats have none in their list."""
+    for event in session_events(reader, session_id, at):
+        if isinstance(event.body, MessageRecorded):
+            return event.body.role in SYSTEM
+        if isinstance(event.body, TurnRecorded):
+            return False
+    return False

@@ -23,7 +23,7 @@ def _said(body: Body) -> str:
     match body:
         case e.CallProposed():
             asked = _short(body.arguments) if body.raw_arguments is None else _clipped(body.raw_arguments)
-            return f"asked with {asked}" + (" (imported)" if body.imported else "")
+            return f"asked with {asked}" + _elsewhere(body)
         case e.CallValidated():
             return f"passed {', '.join(body.gates)}"
         case e.CallRejected():
@@ -86,6 +86,10 @@ def _session(body: e.SessionBody) -> str:
             return body.reason
         case _:
             assert_never(body)
+
+
+def _elsewhere(body: e.CallProposed) -> str:
+    return (" (run by the provider)" if body.executor == "provider" else "") + (" (imported)" if body.imported else "")
 
 
 def owner_name(owner: str) -> str:

@@ -24,10 +24,15 @@ class AskedCall:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A turn with its calls, what was said and settled before it, and the events in between that cannot be read."""
+    """
+    A turn with its calls, what was said and settled before it, and the events in between that cannot be read.
+
+    `hosted` are the calls that the provider executed itself, as they are where one looks.
+    """
 
     turn: Turn
     calls: tuple[AskedCall, ...]
+    hosted: tuple[Call, ...]
     before: tuple[Said | Settled, ...]
     unreadable: tuple[Event, ...]
 
@@ -101,7 +106,8 @@ def passages(reader: Reader, session_id: str, at: int | None = None) -> Iterator
             if isinstance(entry, Turn):
                 calls = tuple(_asked(reader, history, entry, until))
                 earlier = tuple(event for event in unreadable if event.sequence < entry.sequence)
-                yield Passage(entry, calls, tuple(before), earlier)
+                hosted = tuple(_hosted(reader, history, entry, until))
+                yield Passage(entry, calls, hosted, tuple(before), earlier)
                 before, unreadable = [], unreadable[len(earlier) :]
             else:
                 before.append(entry)
@@ -111,12 +117,20 @@ def passages(reader: Reader, session_id: str, at: int | None = None) -> Iterator
 def _asked(reader: Reader, history: History, turn: Turn, until: int) -> Iterator[AskedCall]:
     intents = [history.calls[slot[0]] for slot in turn.slots if slot]
     for intent, read in zip(intents, answers(history, turn), strict=True):
-        now = read
-        if now.state not in TERMINAL:
-            now = call_at(reader, history.session_id, read.call_id, until)
+        now = _ended(reader, history, read, until)
         while now.superseded_by is not None:
             successor = call_at(reader, history.session_id, now.superseded_by, until)
             if successor.state == "unknown":
                 break  # `until` falls between the two events of one commit
             now = successor
         yield AskedCall(intent, read, honest(history, now))
+
+
+def _hosted(reader: Reader, history: History, turn: Turn, until: int) -> Iterator[Call]:
+    for call_id in turn.hosted:
+        yield honest(history, _ended(reader, history, history.calls[call_id], until))
+
+
+def _ended(reader: Reader, history: History, call: Call, until: int) -> Call:
+    """Return the call with the end that came after its turn was over, if there is one."""
+    return call if call.state in TERMINAL else call_at(reader, history.session_id, call.call_id, until)

@@ -1,10 +1,16 @@
 """The noun `replay`."""
 
 import json
+from itertools import product
 from pathlib import Path
 
 import pytest
 
+from ledger.cli.replay import WIRES
+from ledger.providers import conversation
+from ledger.providers.check import check
+from ledger.providers.formats import FORMATS, get_format
+from ledger.replay import session_at
 from tests.audit.world import opened, reply
 from tests.cli.running import data, failure, ledger
 
@@ -42,6 +48,30 @@ def test_messages_of_a_provider(world: Path) -> None:
         assert told == host.session("done").messages("openai")
     begun = json.loads(ledger("replay", "session", "done", "--format", "openai", "--at", "5").stdout)
     assert [message["role"] for message in begun] == ["user", "assistant", "tool"]
+
+
+def test_the_formats_are_those_there_are() -> None:
+    """The command line knows them by heart; a wrong one is answered with all their names."""
+    assert WIRES == FORMATS
+    status, code, message = failure("replay", "session", "done", "--format", "cohere")
+    assert (status, code) == (2, "usage")
+    assert all(name in message for name in ("table", "json", "jsonl", "csv", *WIRES))
+
+
+def test_messages_of_every_provider(world: Path) -> None:
+    """Each format tells what the session itself tells in it, and its provider would take that."""
+    with opened(world) as host:
+        with host.session("instructed") as made:
+            made.messages(start=[{"role": "system", "content": "Be brief."}, {"role": "user", "content": "hi"}])
+            made.dispatch(reply(("find", {"q": "1"})))
+            made.dispatch(reply(text="Done."))
+        for name, session in product(WIRES, ("mix", "crash", "instructed")):
+            result = ledger("replay", "session", session, "--format", name)
+            told = json.loads(result.stdout)
+            assert told == conversation(session_at(host.reader, session), get_format(name))
+            assert check(name, told) == []
+            apart = session == "instructed" and get_format(name).system_apart
+            assert ("instructions stand beside" in result.stderr) == apart
 
 
 def test_rows_for_programs(world: Path) -> None:
@@ -100,7 +130,7 @@ def test_different_sessions(world: Path) -> None:
     [
         (["--diff", "mix", "--at", "3"], "--diff compares whole sessions"),
         (["--format", "json"], "--json and --format exclude each other"),
-        (["--format", "anthropic"], "anthropic"),
+        (["--format", "cohere"], "cohere"),
         (["--at", "0"], "--at"),
     ],
 )

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+from ledger import Ledger
 from ledger.errors import UnknownSession
 from ledger.events import MessageRecorded, SessionClosed
 from ledger.providers.port import ProposedCall, Reply
@@ -136,3 +137,16 @@ def test_both_sessions_must_be_there() -> None:
             compare(store, *pair)
     with pytest.raises(UnknownSession):
         compare(MemoryStore(), "a", "a")
+
+
+def test_what_the_provider_executed_is_compared() -> None:
+    """Another end of a provider's call is a difference, under the place that the call has."""
+    with Ledger.open("memory://") as host:
+        for name, error in (("a", "no"), ("b", "never"), ("c", "no")):
+            call = {"type": "mcp_call", "id": "m1", "name": "ask", "arguments": '{"q": 1}', "error": error}
+            with host.session(name) as hosted:
+                hosted.dispatch({"output": [call]}, format="responses")
+        assert compare(host.reader, "a", "c") == []
+        assert compare(host.reader, "a", "b") == [
+            Difference(1, 0, "result", "The provider says: no.", "The provider says: never.")
+        ]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+from ledger import Ledger
 from ledger.errors import UnknownSession
 from ledger.events import (
     CallFlagged,
@@ -42,6 +43,24 @@ def document(store: Any, at: int | None = None) -> Any:
     assert text.isascii()
     assert text.isprintable()
     return json.loads(text)
+
+
+def test_what_the_provider_executed_is_listed() -> None:
+    """Its calls stand beside those of the host, with the end that came later too; no other turn has the key."""
+    with Ledger.open("memory://") as host, host.session("s") as session:
+        search = {"type": "server_tool_use", "id": "srv_1", "name": "web_search", "input": {"query": "x"}}
+        found = {"type": "web_search_tool_result", "tool_use_id": "srv_1", "content": []}
+        paused = {"role": "assistant", "content": [search], "stop_reason": "pause_turn"}
+        session.dispatch(paused, format="anthropic")
+        session.dispatch({"role": "assistant", "content": [found]}, format="anthropic")
+        first, second = document(host.reader)["turns"]
+        assert [(call["tool"], call["state"], call["arguments"], call["result"]) for call in first["hosted"]] == [
+            ("web_search", "succeeded", {"query": "x"}, [])
+        ]
+        assert (first["calls"], "hosted" in second) == ([], False)
+        assert [call["state"] for call in document(host.reader, 4)["turns"][0]["hosted"]] == ["proposed"]
+        asked = next(row for row in replay_rows(host.reader, "s") if row.type == "call.proposed")
+        assert asked.summary == 'asked with {"query":"x"} (run by the provider)'
 
 
 def test_a_session_is_one_object() -> None:

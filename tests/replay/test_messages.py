@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.errors import UnknownSession
-from ledger.events import CallNoted
+from ledger.events import CallNoted, MessageRecorded, SessionOpened
 from ledger.providers import conversation, get_format
 from ledger.providers.port import ProposedCall, Reply
-from ledger.replay import replay_json, replay_messages, replay_rows, session_at
+from ledger.replay import begins_with_instructions, replay_json, replay_messages, replay_rows, session_at
 from ledger.store.memory import MemoryStore
 from ledger.strictjson import canonical
 from tests.providers.recording import Recording, ok
@@ -88,3 +88,21 @@ def test_memory_does_not_grow_with_the_session(stream: Callable[[Any], Iterator[
 
     peak(1)  # what is imported and cached on first use
     assert peak(450) - peak(150) < 300 * ROUND * 40  # bytes: 40 an event is far less than an event holds
+
+
+@pytest.mark.parametrize(("roles", "found"), [(("system", "user"), True), (("user", "system"), False), ((), False)])
+def test_whether_instructions_come_first(roles: tuple[str, ...], found: bool) -> None:
+    """The first message decides, and there is none behind a turn."""
+    recording = Recording()
+    for role in roles:
+        recording.add(MessageRecorded(role=role, provider="openai", message={"role": role, "content": "x"}))
+    recording.turn(Reply(kind="text", provider="openai", text="Hi."))
+    store = recording.stored()
+    assert begins_with_instructions(store, "s") == found
+
+
+def test_a_session_that_only_opened_begins_with_nothing() -> None:
+    """Its events hold neither a message nor a turn."""
+    recording = Recording()
+    recording.add(SessionOpened())
+    assert not begins_with_instructions(recording.stored(), "s")
