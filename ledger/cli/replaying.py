@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Final, cast
 
 from ledger.cli.looks import CALL, TOOL, place, tone_of_event
-from ledger.cli.output import Format
-from ledger.cli.replay import WIRES
+from ledger.cli.output import FORMATS, Format
 from ledger.cli.rows import Row, json_array
 from ledger.cli.shell import Shell
 from ledger.cli.table import Column
@@ -49,11 +48,11 @@ class Replay:
         out = self._shell.out
         if self._shell.json or format == "json":
             out.document(replay_json(self._reader, self._session_id, self._at))
-        elif format in WIRES:
-            self._messages(get_format(format))
-        else:
+        elif format is None or format in FORMATS:
             people = format in (None, "table")
             out.rows(self._rows(people=people), COLUMNS, format=cast("Format | None", format))
+        else:
+            self._messages(get_format(format))
 
     def _messages(self, wire: WireFormat) -> None:
         out = self._shell.out
