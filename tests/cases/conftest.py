@@ -9,6 +9,8 @@ import pytest
 from ledger.store.urls import open_store
 from tests.cases.scenes import Desk
 
+pytest.register_assert_rewrite("tests.cases.plays")
+
 
 @pytest.fixture(scope="session")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -18,10 +20,16 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work in the case's own folder: where no catalog is."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture
-def desk(tmp_path: Path, empty: Path) -> Iterator[Desk]:
+def desk(request: pytest.FixtureRequest, tmp_path: Path, empty: Path) -> Iterator[Desk]:
     """A folder with a ledger, and a tool that pays."""
     shutil.copy(empty, tmp_path)
-    found = Desk(tmp_path)
+    found = Desk(tmp_path, getattr(request, "param", ""))
     yield found
     found.close()

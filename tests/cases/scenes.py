@@ -15,6 +15,7 @@ from ledger.replay.reading import session_at
 from tests.session.agents import asked
 
 SESSION = "s"
+MEMORY = "memory://"
 
 KILLED = """
 import json, os, signal, sys
@@ -36,16 +37,29 @@ ledger.session("s").dispatch(json.loads(sys.argv[2]))
 """
 
 
-class Desk:
-    """The folder of a case."""
+class Gone(BaseException):
+    """The process is gone, as far as the test is concerned."""
 
-    def __init__(self, folder: Path) -> None:
+
+def gone() -> None:
+    """End at a crash point by raising instead of killing."""
+    raise Gone
+
+
+class Desk:
+    """The folder of a case, with a ledger at `url`: by default the file in it."""
+
+    def __init__(self, folder: Path, url: str = "") -> None:
         self.folder = folder
+        self.url = url or f"sqlite:///{folder}/ledger.db"
         self.ledgers: list[Ledger] = []
 
     def open(self, *, tools: bool = True, **settings: Any) -> Ledger:
         """Open the ledger as another process would, with the tool `pay`."""
-        ledger = Ledger.open(f"sqlite:///{self.folder}/ledger.db", **settings)
+        ledger = Ledger.open(self.url, **settings)
+        if self.url == MEMORY and self.ledgers:  # what the first one keeps, all of them see
+            store: Any = self.ledgers[0].reader
+            ledger.wrap_store(lambda _: store)
         self.ledgers.append(ledger)
         if tools:
             ledger.tool("pay", effect="write")(self.pay)

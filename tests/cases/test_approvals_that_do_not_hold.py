@@ -8,9 +8,8 @@ import pytest
 
 from ledger import Ask, Ledger
 from ledger.errors import DivergentTurn, VerdictRefused
-from ledger.events import CallStarted
-from tests.cases.scenes import SESSION, Desk, results
-from tests.session.agents import asked, recorded
+from tests.cases.scenes import SESSION, Desk
+from tests.session.agents import asked
 
 
 def asking(desk: Desk) -> Ledger:
@@ -75,34 +74,3 @@ def test_a_hook_changes_the_arguments_after_the_check(desk: Desk) -> None:
     ledger.authorize(meddling)
     ledger.session(SESSION).dispatch(asked(("pay", {"amount": 1})))
     assert desk.paid == [1]
-
-
-def test_answers_go_to_the_wrong_call(desk: Desk) -> None:
-    """Two calls of one turn are decided in the other order: each decision goes by the call's id."""
-    # https://github.com/langchain-ai/langgraph/issues/6533
-    ledger = asking(desk)
-    a, b = ledger.session(SESSION).dispatch(asked(("pay", {"amount": 1}), ("pay", {"amount": 2}))).calls
-    ledger.deny(b.call_id, by="ada")
-    ledger.approve(a.call_id, by="ada")
-    messages = ledger.session(SESSION).messages()
-    assert [answer["status"] for _, answer in results(messages)] == ["succeeded", "denied"]
-    assert desk.paid == [1]
-
-
-def test_an_edited_call_hides_what_was_proposed(desk: Desk) -> None:
-    """The reviewer's arguments run; the intent, the person and what ran are all on record, and none alters another."""
-    # Measured in a framework's human-in-the-loop middleware: the history keeps one call, another one is executed.
-    ledger = asking(desk)
-    proposed = ledger.session(SESSION).dispatch(asked(("pay", {"amount": 7}))).calls[0]
-    edited = ledger.resolve(proposed.call_id, arguments={"amount": 1}, by="ada").call
-    ledger.session(SESSION).messages()
-    assert desk.paid == [1]
-    old, new = ledger.find(proposed.call_id), ledger.find(edited.call_id)
-    assert (old.state, old.arguments, old.superseded_by) == ("superseded", {"amount": 7}, new.call_id)
-    assert (new.state, new.arguments, new.approval.person if new.approval else None) == (
-        "succeeded",
-        {"amount": 1},
-        "ada",
-    )
-    starts = [event.call_id for event in recorded(ledger, SESSION) if isinstance(event.body, CallStarted)]
-    assert starts == [new.call_id]

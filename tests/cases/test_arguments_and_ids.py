@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 
 import pytest
 
@@ -62,25 +61,3 @@ def test_calls_of_one_message_share_an_id(desk: Desk, ids: tuple[str | None, str
         (sent[1], {"paid": 7}),
     ]
     assert check_openai(session.messages()) == []
-
-
-def test_results_come_in_the_order_of_completion(desk: Desk) -> None:
-    """The second call ends first; the answers keep the order asked, the log keeps the order of the ends."""
-    # https://github.com/vercel/ai/pull/16577
-    ledger = desk.open(tools=False)
-    second_ended = threading.Event()
-
-    @ledger.tool(effect="read")
-    def look(number: int) -> int:
-        """Look; the first one waits until the second one's outcome is recorded."""
-        if number == 1:
-            second_ended.wait()
-        return number
-
-    from ledger.testing import crash
-
-    crash.arm(ledger, crash.after("call.succeeded"), end=second_ended.set)
-    told = ledger.session(SESSION).dispatch(asked(("look", {"number": 1}), ("look", {"number": 2})))
-    assert [answer["data"] for _, answer in results(told.messages)] == [1, 2]
-    ends = [event.body.result for event in recorded(ledger, SESSION) if event.type == "call.succeeded"]  # type: ignore[union-attr]  # successes
-    assert ends == [2, 1]
