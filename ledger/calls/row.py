@@ -40,6 +40,7 @@ class CallRow(NamedTuple):
     ended_at: str | None
     duration_ms: float | None
     sequence: int
+    model_can_repair: int = 0
 
 
 def call_row(call: Call) -> CallRow:
@@ -47,6 +48,7 @@ def call_row(call: Call) -> CallRow:
     Return the row of a call.
 
     `idempotency_key` is the host's own key, unique in its tenant ('' = none); a call that surely never ran frees it.
+    `model_can_repair` is 1 where it ended in a way that the model can put right, as databases have it; else 0.
     """
     return CallRow(
         call.call_id,
@@ -79,4 +81,5 @@ def call_row(call: Call) -> CallRow:
         call.ended_at,
         call.duration_ms,
         call.sequence,
+        int(call.model_can_repair),
     )

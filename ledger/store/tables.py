@@ -1,8 +1,8 @@
 """
 The tables, declared once. Loaded only by migrations and tests: the adapters speak plain SQL.
 
-`event` holds the truth and only grows. `session_head` is what an append compares and moves. `call` and `tool_version`
-are copies for look-ups, made in the same transaction, never the truth. Unique keys of events hold `session_id`, so
+`event` holds the truth and only grows. `session_head` is what an append compares and moves. `call`, `tool_version`,
+`session_tag`, `call_resource` and `event_span` are copies for look-ups, made in the same transaction, never the truth. Unique keys of events hold `session_id`, so
 that a ledger can be split by session later.
 """
 
@@ -33,6 +33,7 @@ IS_RARE = (
     " 'message.recorded', 'turn.recorded')"
 )
 IS_OPEN = f"state NOT IN ({', '.join(repr(state) for state in sorted(TERMINAL))})"
+IS_BAD_END = f"state IN ({', '.join(repr(state) for state in sorted(TERMINAL - {'succeeded'}))})"
 
 
 class Table(SQLModel, registry=registry()):
@@ -103,8 +104,8 @@ class CallTableRow(Table, table=True):
         UniqueConstraint("session_id", "turn", "idx", "revision", name="call_place"),
         Index(
             "call_key",
-            "tenant",
             "idempotency_key",
+            "tenant",
             unique=True,
             sqlite_where=text("idempotency_key IS NOT NULL"),
         ),
@@ -112,6 +113,13 @@ class CallTableRow(Table, table=True):
         Index("call_open", "session_id", "state", sqlite_where=text(IS_OPEN)),
         Index("call_tool", "tool", "position"),
         Index("call_copy", "duplicate_of", sqlite_where=text("duplicate_of IS NOT NULL")),
+        # A call that goes well is in none of these: they cost an append nothing then.
+        Index("call_end", "state", "position", sqlite_where=text(IS_BAD_END)),
+        Index("call_gate", "gate", "position", sqlite_where=text("gate IS NOT NULL")),
+        Index("call_code", "code", "position", sqlite_where=text("code IS NOT NULL")),
+        Index("call_class", "error_class", "position", sqlite_where=text("error_class IS NOT NULL")),
+        Index("call_reason", "reason", "position", sqlite_where=text("reason IS NOT NULL")),
+        Index("call_stage", "stage", "position", sqlite_where=text("stage <> 'active'")),
     )
 
     call_id: str = Field(sa_column=Column(Text, primary_key=True))
@@ -145,6 +153,48 @@ class CallTableRow(Table, table=True):
     ended_at: str | None = Field(default=None, sa_column=Column(Text))
     duration_ms: float | None = Field(default=None, sa_column=Column(Double))
     sequence: int = Field(sa_column=Column(BIG, nullable=False))
+    model_can_repair: int = Field(sa_column=Column(Integer, nullable=False, server_default=text("0")))
+
+
+class SessionTagRow(Table, table=True):
+    """
+    A session has events with this tenant, principal or actor, or was opened with this label (`label:NAME`).
+
+    Written once a session and value, where an index over the events themselves would cost every append a page.
+    """
+
+    __tablename__ = "session_tag"
+    __table_args__ = ({"sqlite_with_rowid": False},)
+
+    name: str = Field(sa_column=Column(Text, primary_key=True))
+    value: str = Field(sa_column=Column(Text, primary_key=True))
+    session_id: str = Field(sa_column=Column(Text, primary_key=True))
+
+
+class CallResourceRow(Table, table=True):
+    """A call was started on a resource; `position` is that of the call's first event."""
+
+    __tablename__ = "call_resource"
+    __table_args__ = ({"sqlite_with_rowid": False},)
+
+    resource: str = Field(sa_column=Column(Text, primary_key=True))
+    position: int = Field(sa_column=Column(BIG, primary_key=True, autoincrement=False))
+    call_id: str = Field(sa_column=Column(Text, nullable=False))
+
+
+class EventSpanRow(Table, table=True):
+    """
+    Between which times the events up to `position` were recorded that are behind the span before it.
+
+    Times of recording do not grow with positions (imports, clocks that are set back), so no search by halves finds a
+    time; spans tell which events need not be looked at.
+    """
+
+    __tablename__ = "event_span"
+
+    position: int = Field(sa_column=Column(BIG, primary_key=True, autoincrement=False))
+    earliest: str = Field(sa_column=Column(Text, nullable=False))
+    latest: str = Field(sa_column=Column(Text, nullable=False))
 
 
 class ToolVersionRow(Table, table=True):
