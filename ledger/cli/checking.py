@@ -88,8 +88,12 @@ def _what(stored: CallRow | None, right: CallRow | None) -> str:
     return "differs in " + ", ".join(changed_keys(stored, right))
 
 
-def health_lines(data: Row) -> Iterator[Line]:
-    """Yield the page for people: what was looked at, then what is wrong, then what deserves a look."""
+def health_lines(data: Row, rebuild: str) -> Iterator[Line]:
+    """
+    Yield the page for people: what was looked at, then what is wrong, then what deserves a look.
+
+    `rebuild` is the command that writes the table of calls again.
+    """
     yield Ink(data["path"], "strong")
     yield from facts(
         {
@@ -100,7 +104,7 @@ def health_lines(data: Row) -> Iterator[Line]:
         }
     )
     yield from _integrity(data)
-    yield from _findings(data)
+    yield from _findings(data, rebuild)
     notes = [*data["notes"], *_remarks(data)]
     if notes:
         yield from heading("Notes")
@@ -120,7 +124,7 @@ def _integrity(data: Row) -> Iterator[Line]:
         yield f"  and {data['brokenChains'] - len(faults)} sessions more"
 
 
-def _findings(data: Row) -> Iterator[Line]:
+def _findings(data: Row, rebuild: str) -> Iterator[Line]:
     found = [f"{each['sessionId']}, event {each['sequence']}: {each['why']}" for each in data["places"]]
     if found:
         yield from heading("Events that cannot be read, or do not follow")
@@ -130,7 +134,7 @@ def _findings(data: Row) -> Iterator[Line]:
         yield from heading(f"The table of calls {verb} the events: {data['differences']} rows")
         yield from bullets(f"{each['callId']} {each['what']}" for each in data["differing"])
         if not data["rebuilt"]:
-            yield "  `ledger db check --rebuild` writes them again."
+            yield f"  `{rebuild}` writes them again."
 
 
 def _remarks(data: Row) -> list[str]:

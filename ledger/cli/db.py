@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ledger.cli.commands import copyable
 from ledger.cli.frame import Noun
 from ledger.cli.masking import mask_url
 from ledger.cli.shell import Shell
@@ -38,7 +39,7 @@ def current(shell: Shell) -> None:
     found = tables_of(shell.db)
     words = {
         "current": "They are those of this release.",
-        "older": "They are older than this release: run `ledger db upgrade`.",
+        "older": f"They are older than this release: run `{copyable(shell, 'db', 'upgrade')}`.",
         "newer": "They were made by a newer release.",
     }
     data = {"path": str(found.path), "revision": found.revision, "head": found.head, "state": found.state}
@@ -72,5 +73,5 @@ def check(shell: Shell, *, rebuild: bool) -> None:
     from ledger.cli.checking import checked, health_lines
 
     data, status = checked(shell, rebuild=rebuild)
-    shell.out.show(data, health_lines(data))
+    shell.out.show(data, health_lines(data, copyable(shell, "db", "check", "--rebuild")))
     raise click.exceptions.Exit(status)

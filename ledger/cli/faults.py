@@ -8,7 +8,8 @@ from typing import Any, Final
 import click
 
 from ledger.cli.masking import mask
-from ledger.errors import LedgerError
+from ledger.cli.when import instant
+from ledger.errors import LedgerError, SessionOwned
 
 DONE: Final = 0
 FAILED: Final = 1
@@ -21,18 +22,29 @@ INTEGRITY: Final = 4
 INTERRUPTED: Final = 130
 """128 + SIGINT, as a shell shows it."""
 
+_OWNED: Final = "Wait for it (--wait SECONDS), or stop that process."
 _EXIT_OF_CODE: Final = {"usage": USAGE, "integrity": INTEGRITY}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """One failure: `code` for programs, `message` and `hint` for people, `usage` the line to compare one's own with."""
+    """
+    One failure: `code` for programs, `message` and `hint` for people, `usage` the line to compare one's own with.
+
+    `said` is the message as people read it, where `message` holds names that only programs want.
+    """
 
     code: str
     message: str
     hint: str | None = None
     exit_code: int = FAILED
     usage: str | None = None
+    said: str | None = None
+
+    @property
+    def words(self) -> str:
+        """Return the message for people."""
+        return self.said or self.message
 
     def to_wire(self) -> dict[str, Any]:
         """Return the `error` object of the `--json` envelope."""
@@ -42,6 +54,8 @@ class Fault:
 def fault_of(error: Exception) -> Fault:
     """Return how to tell an exception: ledger errors as they are, wrong usage with its usage line, others as a bug."""
     match error:
+        case SessionOwned():
+            return Fault(code=error.code, message=error.message, hint=_OWNED, said=_owned(error))
         case LedgerError():
             exit_code = _EXIT_OF_CODE.get(error.code, FAILED)
             return Fault(code=error.code, message=error.message, hint=error.hint, exit_code=exit_code)
@@ -56,6 +70,13 @@ def fault_of(error: Exception) -> Fault:
                 message=f"unexpected {type(error).__name__}: {error}",
                 hint="This is a bug in ledger. Please report it with what LEDGER_DEBUG=1 prints.",
             )
+
+
+def _owned(error: SessionOwned) -> str:
+    from ledger.replay.summary import owner_name  # only where somebody is told of an owner
+
+    until = f"{instant(error.until)} UTC" if error.until.endswith("Z") else error.until
+    return f"session {error.session_id} is owned by {owner_name(error.owner)} until {until}"
 
 
 def worst(*exit_codes: int) -> int:

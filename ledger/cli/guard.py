@@ -13,6 +13,7 @@ from dataclasses import replace
 import click
 
 from ledger.cli import streams
+from ledger.cli.commands import pasteable
 from ledger.cli.faults import DONE, INTERRUPTED, fault_of
 from ledger.cli.output import Output
 from ledger.cli.shell import Shell
@@ -52,6 +53,7 @@ def _told(error: Exception, shell: Shell, arguments: Sequence[str]) -> int:
         from ledger.cli.nearby import nearby_hint
 
         fault = replace(fault, hint=nearby_hint(shell.db))
+    fault = replace(fault, hint=fault.hint and pasteable(shell, fault.hint))
     json = shell.json or _asks_json(arguments)
     try:
         _debug(shell, error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 from dataclasses import dataclass
 from itertools import islice
@@ -27,7 +28,8 @@ class Nearby:
     @property
     def url(self) -> str:
         """Return what to give to `--db`."""
-        return f"sqlite:///{self.path.as_posix()}"
+        path = self.path.as_posix()
+        return path if "?" in path else f"sqlite:///{path}"  # behind a scheme it would begin options
 
 
 def nearby(folder: Path) -> tuple[Nearby, ...]:
@@ -54,7 +56,7 @@ def nearby_hint(url: str) -> str:
     found = [file for folder in sorted(folders) for file in nearby(folder)]
     if not found:
         return "Make one with `ledger init`, or name it with --db URL or LEDGER_DB."
-    named = ", ".join(f"--db {file.url}" for file in found[:_SHOWN])
+    named = ", ".join(shlex.join(["--db", file.url]) for file in found[:_SHOWN])
     return f"Lying nearby: {named}" + (f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else "")
 
 

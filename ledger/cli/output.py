@@ -125,7 +125,7 @@ class Output:
         if self._json:
             self.json({"error": fault.to_wire()})
             return
-        self._say((Ink("Error: ", "bad"), fault.message, Ink(f" ({fault.code})", "dim")))
+        self._say((Ink("Error: ", "bad"), fault.words, Ink(f" ({fault.code})", "dim")))
         if fault.usage:
             self._say((fault.usage,))
         if fault.hint:

@@ -10,6 +10,7 @@ from ledger.audit import call_story
 from ledger.audit.questions import answers, question
 from ledger.calls import WAITING, Call, kind_of
 from ledger.catalog import load_catalog
+from ledger.cli.commands import copyable
 from ledger.cli.layout import block, heading
 from ledger.cli.opening import catalog_folder
 from ledger.cli.pages import arguments, besides, known, outcome, title
@@ -17,7 +18,6 @@ from ledger.cli.rows import Row
 from ledger.cli.shell import Shell
 from ledger.cli.table import plain
 from ledger.cli.text import Ink, Line
-from ledger.cli.verdicts import copyable
 from ledger.errors import CatalogFault
 from ledger.store.port import Reader
 

@@ -50,7 +50,7 @@ class Replay:
             out.document(replay_json(self._reader, self._session_id, self._at))
         elif format is None or format in FORMATS:
             people = format in (None, "table")
-            out.rows(self._rows(people=people), COLUMNS, format=cast("Format | None", format))
+            out.rows(self._rows(people=people), COLUMNS, format=format)
         else:
             self._messages(get_format(format))
 

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from ledger.cli.commands import copyable
 from ledger.cli.faults import WAITS
 from ledger.cli.frame import Noun
 from ledger.cli.looks import CALL, SESSION, TOOL, VERSION
@@ -58,7 +59,7 @@ def list_(shell: Shell, /, max_age: timedelta | None, format: Format | None, **f
         rows = map(_for_people, late) if people else iter(late)
         shell.out.rows(rows, COLUMNS, format=format, empty="Nothing waits.")
     if people and late.any:
-        shell.out.note("Look at one with `ledger review show CALL`.")
+        shell.out.note(f"Look at one with `{copyable(shell, 'review', 'show', 'CALL')}`.")
     if late.any if max_age is None else late.overdue:
         raise click.exceptions.Exit(WAITS)
 

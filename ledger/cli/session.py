@@ -66,8 +66,9 @@ def show(shell: Shell, session: str) -> None:
     "--reason", type=click.Choice(REASONS), help="Why (default: final_answer behind an answer, else aborted)."
 )
 @click.option("--message", metavar="TEXT", help="More about it.")
+@click.option("--wait", type=click.FloatRange(min=0), default=0.0, metavar="SECONDS", help="Wait for another owner.")
 @click.pass_obj
-def close(shell: Shell, session: str, reason: Any, message: str | None) -> None:
+def close(shell: Shell, /, session: str, **how: Any) -> None:
     """
     Close a session: nothing of it runs any more.
 
@@ -77,5 +78,5 @@ def close(shell: Shell, session: str, reason: Any, message: str | None) -> None:
     from ledger.cli.sessions import closed
 
     with answering(shell) as ledger:
-        row, words = closed(ledger, session, reason, message)
+        row, words = closed(ledger, session, **how)
     shell.out.show(row, words)

@@ -131,10 +131,16 @@ def _told_call(call: Row) -> str:
     return f"{tail(call['callId'])}, turn {place(call['turn'], call['index'])}: {call['tool']} is {call['state']}{why}"
 
 
-def closed(ledger: Ledger, session_id: str, reason: CloseReason | None, message: str | None) -> tuple[Row, list[Line]]:
-    """Close a session and return what to tell of it. Raises `UnknownSession`, `SessionOwned`."""
+def closed(
+    ledger: Ledger, session_id: str, *, reason: CloseReason | None, message: str | None, wait: float
+) -> tuple[Row, list[Line]]:
+    """
+    Close a session and return what to tell of it; `wait` seconds for another owner.
+
+    Raises `UnknownSession`, `SessionOwned`.
+    """
     before = session_at(ledger.reader, session_id)
-    session = ledger.session(session_id)
+    session = ledger.session(session_id, wait=wait)
     session.close(reason, message=message)
     return _closed(before, session.history)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -13,6 +12,7 @@ from typing import Any, Final
 import click
 
 from ledger.calls import Call
+from ledger.cli.commands import argued, copyable
 from ledger.cli.looks import tone_of
 from ledger.cli.shell import Shell
 from ledger.cli.table import tail
@@ -99,18 +99,12 @@ class _Owner:
         return {"name": self._name, "alive": self._alive, "working": self._holds and self._alive is not False}
 
     def next_step(self, shell: Shell) -> str:
-        resume = copyable(shell, "resume", self._session_id, "--app", "MODULE:LEDGER")
-        if self._name is None or self._alive is False:
-            return f"Nobody runs this session now. It starts at the next resume: {resume}"
+        resume = copyable(shell, "resume", *argued(self._session_id, "--app", "MODULE:LEDGER"))
+        if self._name is None or self._alive is False:  # a worker holds a lease only while it works on a session
+            return f"No process holds this session now: a worker that follows takes it; without one: {resume}"
         who = f"The session's owner ({owner_name(self._name)})"
         if self._holds:
             return f"{who} works on it now: it starts in its loop."
         if self._alive:
             return f"{who} is alive: it starts in its loop, or at a resume: {resume}"
         return f"{who} cannot be seen from here: it starts in its loop, or at a resume: {resume}"
-
-
-def copyable(shell: Shell, *words: str) -> str:
-    """Return a command line to copy; it names the ledger where this one did."""
-    db = ("--db", shell.db) if "db" in shell.given else ()
-    return shlex.join(["ledger", *words, *db])

@@ -93,9 +93,9 @@ def _elsewhere(body: e.CallProposed) -> str:
 
 
 def owner_name(owner: str) -> str:
-    """Return an owner as people say it: `pid 4711 on host`; what is not of this library's making stays as it is."""
+    """Return an owner as people say it: `process 4711 on host vm`; what the library did not make stays as it is."""
     parts = owner.split(":")
-    return f"pid {parts[3]} on {parts[0]}" if len(parts) == _OWNER_PARTS else owner
+    return f"process {parts[3]} on host {parts[0]}" if len(parts) == _OWNER_PARTS else owner
 
 
 def _decision(decision: Json) -> str:

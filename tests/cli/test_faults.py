@@ -4,7 +4,7 @@ import click
 import pytest
 
 from ledger.cli.faults import DONE, FAILED, INTEGRITY, USAGE, WAITS, Fault, fault_of, worst
-from ledger.errors import LedgerError, UsageError, VerdictRefused
+from ledger.errors import LedgerError, SessionOwned, UsageError, VerdictRefused
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,26 @@ def test_a_bug_is_told_as_one(error: Exception) -> None:
     assert fault.code == "unexpected"
     assert fault.message == f"unexpected {type(error).__name__}: {error}"
     assert "LEDGER_DEBUG=1" in str(fault.hint)
+
+
+@pytest.mark.parametrize(
+    ("owner", "until", "words"),
+    [
+        (
+            "vm:81e5:pid-[1]:1234:99:ab",
+            "2026-11-29T20:20:20.000000Z",
+            "process 1234 on host vm until 2026-11-29 20:20:20 UTC",
+        ),
+        ("another thread of this process", "it is done", "another thread of this process until it is done"),
+    ],
+)
+def test_people_read_an_owner_in_words(owner: str, until: str, words: str) -> None:
+    """Programs get the owner's name as it is recorded, people the process and its host, and the option that waits."""
+    fault = fault_of(SessionOwned("s", owner=owner, until=until))
+    assert fault.words == f"session s is owned by {words}"
+    assert owner in fault.to_wire()["message"]
+    assert "--wait SECONDS" in fault.to_wire()["hint"]
+    assert Fault(code="x", message="m").words == "m"
 
 
 def test_wrong_usage_shows_the_right_one() -> None:

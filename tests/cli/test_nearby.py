@@ -48,3 +48,11 @@ def test_the_hint_names_what_to_type(tmp_path: Path, monkeypatch: pytest.MonkeyP
     hint = nearby_hint("sqlite:///deep/ledger.db")
     assert "--db sqlite:///deep/3.db" in hint
     assert hint.endswith(" and 2 more")
+
+
+def test_odd_names_can_be_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name with spaces is quoted, and one with a question mark is a plain path: in a URL it would begin options."""
+    monkeypatch.chdir(tmp_path)
+    put(tmp_path / "my agent.db", 4096, 2_000)
+    put(tmp_path / "what?.db", 4096, 1_000)
+    assert nearby_hint("x.db") == "Lying nearby: --db 'sqlite:///my agent.db', --db 'what?.db'"

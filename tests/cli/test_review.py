@@ -81,7 +81,7 @@ def test_a_question_comes_with_all_that_helps(ids: dict[str, str]) -> None:
         "It was started and no outcome is recorded",
         "  body  lost",
         f"  key           {ids[DOUBT]}",
-        "  worker        pid ",
+        "  worker        process ",
         "  exception  TimeoutError",
         f"  - {ids[COPY]}",
         f"  ledger review resolve {ids[DOUBT]} --did-not-happen --run\n",
@@ -166,7 +166,7 @@ def test_an_approval_lets_it_run(ids: dict[str, str]) -> None:
     result = ledger("review", "approve", ids[BOSS][-8:], "--by", "ada", "--note", "fine")
     first, second = result.stdout.splitlines()
     assert first == f"approved: send_email, call {ids[BOSS][-8:]} of session mix; it is authorized now."
-    assert second.startswith("The session's owner (pid ")
+    assert second.startswith("The session's owner (process ")
     assert "is alive: it starts in its loop, or at a resume: ledger resume mix --app MODULE:LEDGER" in second
     (event,) = data("audit", "events", "--call", ids[BOSS], "--type", "call.authorized")
     assert {key: event["body"][key] for key in ("person", "note", "osUser")} == {
@@ -185,8 +185,13 @@ def test_an_approval_lets_it_run(ids: dict[str, str]) -> None:
             "cannot be seen from here: it starts in its loop, or at a resume",
             (None, False),
         ),
-        ("elsewhere:boot:ns:17:2:x", 600, "(pid 17 on elsewhere) works on it now", (None, True)),
-        ("gone", 600, "Nobody runs this session now. It starts at the next resume: ledger resume mix", (False, False)),
+        ("elsewhere:boot:ns:17:2:x", 600, "(process 17 on host elsewhere) works on it now", (None, True)),
+        (
+            "gone",
+            600,
+            "No process holds this session now: a worker that follows takes it; without one: ledger resume mix --app",
+            (False, False),
+        ),
     ],
 )
 def test_who_starts_it_depends_on_the_owner(

@@ -41,7 +41,8 @@ def test_pages_by_id(world: Path, monkeypatch: pytest.MonkeyPatch, page: int) ->
 def test_a_session_is_shown(world: Path) -> None:
     """Who runs it, what it did, what is open."""
     page = ledger("session", "show", "mix").stdout
-    for words in ("Session mix  open", "agent       helper", "rejected           3", f"pid {os.getpid()} on ", "alive"):
+    owner = f"process {os.getpid()} on host "
+    for words in ("Session mix  open", "agent       helper", "rejected           3", owner, "alive"):
         assert words in page
     assert "send_email is needs-review (outcome-unknown)" in page
     assert "send_email is awaiting-approval\n" in page
@@ -57,7 +58,7 @@ def test_an_owner_elsewhere_is_named(world: Path) -> None:
     with opened(world) as host:
         held(host, "mix", "elsewhere:boot:ns:17:2:x")
     page = ledger("session", "show", "mix").stdout
-    assert "pid 17 on elsewhere, not to be seen from here, works on it until " in page
+    assert "process 17 on host elsewhere, not to be seen from here, works on it until " in page
 
 
 def test_a_session_nobody_ever_owned(world: Path) -> None:
@@ -97,6 +98,19 @@ def test_a_session_is_closed(world: Path) -> None:
     assert (again["reason"], again["already"], len(again["waiting"]), again["cancelled"]) == ("aborted", True, 2, [])
     assert "started anew" in ledger("session", "show", "crash").stdout
     assert ledger("session", "close", "done").stdout == "Session done was closed already (final_answer).\n"
+
+
+def test_a_session_of_another_owner_is_waited_for(world: Path) -> None:
+    """Closing is refused in words while another process holds it, and --wait outlasts a lease."""
+    with opened(world) as host:
+        held(host, "crash", "elsewhere:boot:ns:17:2:x")
+        refused = ledger("session", "close", "crash")
+        assert (refused.exit_code, refused.stdout) == (1, "")
+        assert "session crash is owned by process 17 on host elsewhere until " in refused.stderr
+        assert "--wait SECONDS" in refused.stderr
+        assert "elsewhere:boot:ns:17:2:x" in failure("session", "close", "crash")[2]
+        held(host, "crash", "elsewhere:boot:ns:18:2:x", seconds=0.2)
+    assert ledger("session", "close", "crash", "--wait", "60").exit_code == 0
 
 
 def test_a_reason_is_worked_out(world: Path) -> None:

@@ -1,0 +1,41 @@
+"""Commands that are printed to be copied: each works as it stands, on the ledger that this command line was about."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from typing import Final
+
+from ledger.cli.masking import mask
+from ledger.cli.shell import Shell
+
+_COMMAND: Final = re.compile(r"`(ledger [^`]+)`")
+
+
+def copyable(shell: Shell, *words: str) -> str:
+    """Return a command line to copy; it names the ledger and the catalog where this one did."""
+    at = words.index("--") if "--" in words else len(words)
+    return shlex.join(["ledger", *words[:at], *_named(shell, words), *words[at:]])
+
+
+def pasteable(shell: Shell, text: str) -> str:
+    """Return a text whose commands (`ledger …`, in backquotes) name the ledger and the catalog where this one did."""
+    return _COMMAND.sub(lambda found: f"`{_completed(shell, found[1])}`", text)
+
+
+def argued(word: str, *options: str) -> Sequence[str]:
+    """Return an argument and options in an order that works: an argument that begins with `-` stands behind `--`."""
+    return (*options, "--", word) if word.startswith("-") else (word, *options)
+
+
+def _completed(shell: Shell, command: str) -> str:
+    named = _named(shell, command.split())
+    return f"{command} {shlex.join(named)}" if named else command
+
+
+def _named(shell: Shell, words: Sequence[str]) -> list[str]:
+    if "--app" in words:  # it brings its own
+        return []
+    values = {"--db": shell.db, "--catalog": shell.catalog}
+    return [mask(word) for name, value in values.items() if name[2:] in shell.given for word in (name, value)]
