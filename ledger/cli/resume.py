@@ -28,14 +28,22 @@ from ledger.cli.shell import Shell
 @click.option("--follow", is_flag=True, help="Go on: run what people approve, until SIGTERM or Ctrl-C.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @click.option("--wait", type=click.FloatRange(min=0), default=0.0, metavar="SECONDS", help="Wait for another owner.")
+@click.option(
+    "--grace",
+    type=click.FloatRange(min=0),
+    default=30.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long started calls may take to end after SIGTERM or Ctrl-C.",
+)
 @click.pass_obj
 def command(shell: Shell, /, **options: Any) -> None:
     """
     Decide what becomes of the calls that a crash left open.
 
     Without --app it flags what a person must look at and names what needs the program's code. Exits with 3 if something
-    waits for a person, or for code that this process lacks. SIGTERM or Ctrl-C lets started calls end and starts no
-    others; a second one leaves at once.
+    waits for a person, or for code that this process lacks. SIGTERM or Ctrl-C lets started calls end within
+    --grace seconds and starts no others; a second one leaves at once.
     """
     _check(shell, options)
     from ledger.cli.resuming import Wanted, resume

@@ -32,19 +32,22 @@ class Wanted:
     follow: bool
     dry_run: bool
     wait: float
+    grace: float
 
 
 def resume(shell: Shell, wanted: Wanted) -> int:
     """Do what is wanted, print it as it happens, and return the exit status."""
-    with _opened(shell, wanted) as ledger, draining(ledger) as drain:
+    with _opened(shell, wanted) as ledger:
         told = _Told(shell, ledger, wanted)
+        with draining(ledger, wanted.grace) as drain:
+            if wanted.follow:
+                _follow(told, drain)
+            elif wanted.session is not None:
+                told.one(_resume_one(ledger, wanted, wanted.session))
+            else:
+                told.all(_until(drain, sweep(ledger, execute=wanted.app is not None, dry_run=wanted.dry_run)))
         if wanted.follow:
-            _follow(told, drain)
             return DONE
-        if wanted.session is not None:
-            told.one(_resume_one(ledger, wanted, wanted.session))
-        else:
-            told.all(_until(drain, sweep(ledger, execute=wanted.app is not None, dry_run=wanted.dry_run)))
         return told.status if drain.signal is None else 128 + drain.signal
 
 

@@ -24,6 +24,7 @@ from ledger.session.border import optional_text, principal_id, seconds, text
 from ledger.session.core import Core
 from ledger.session.handle import Session
 from ledger.session.loop import Loop
+from ledger.session.offering import tool_finder
 from ledger.session.publishing import Publisher
 from ledger.session.results import CallResult
 from ledger.session.resuming import Recovered
@@ -38,7 +39,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 DEFAULT_URL = "sqlite:///ledger.db"
 DEFAULT_CATALOG = "schemas/tools"
 _SETTINGS = frozenset(
-    {"lease_seconds", "workers", "max_attempts", "run_not_started", "host_release", "jitter", "owner"}
+    {"lease_seconds", "workers", "max_attempts", "run_not_started", "tools_budget", "host_release", "jitter", "owner"}
 )
 _ABOUT = frozenset({"agent", "model", "labels", "parent", "transcript"})
 
@@ -57,6 +58,7 @@ class Ledger:
         self._opening = threading.Lock()
         self._publisher = Publisher(wiring)
         self._wiring.registry.register(build_tool(read_result, effect="read"))
+        self._wiring.registry.register(build_tool(tool_finder(wiring.registry), effect="read"))
 
     @classmethod
     def open(
@@ -74,7 +76,8 @@ class Ledger:
         `url`: `sqlite:///file.db` or `memory://`; none = the environment's LEDGER_DB, else `sqlite:///ledger.db`.
         `catalog`: the folder of versioned tools; none = LEDGER_CATALOG, else `schemas/tools` if it is there.
         Settings: `lease_seconds` (60), `workers` (8, calls of a turn at once), `max_attempts` (3), `run_not_started`
-        (False: after a crash a person is asked before a write that never ran), `host_release`.
+        (False: after a crash a person is asked before a write that never ran), `tools_budget` (10,000: tokens of tool
+        definitions above which `tools` warns; None: never), `host_release`.
         Raises `CatalogFault`, `SchemaOutdated`, `StoreUnavailable`.
         """
         _known(settings, _SETTINGS, "A ledger")
@@ -191,8 +194,16 @@ class Ledger:
         session = self.session(session_id, wait=wait)
         return session.resume(dry_run=dry_run, execute=execute)
 
-    def stop(self) -> None:
-        """Let started calls end, start no others: what has not started ends as cancelled. Safe in a signal handler."""
+    def stop(self, *, within: float | None = None) -> None:
+        """
+        Let started calls end, start no others: what has not started ends as cancelled. Safe in a signal handler.
+
+        After `within` seconds (None: without end) nobody waits for them any more: a read ends as cancelled, the outcome
+        of a side-effecting call is unknown and goes to a person; its late outcome is still kept while the process
+        lives. A sync tool that runs on the caller's own thread (a lone call without a deadline) is not interrupted.
+        """
+        limit = seconds(within, "within=")
+        self._wiring.stop_at = None if limit is None else self._wiring.clock.monotonic() + limit
         self._wiring.stopping = True
 
     # -- verdicts

@@ -24,6 +24,7 @@ from ledger.execution.requests import Steps, ended_runs, user_code
 from ledger.gates import decode
 from ledger.history import Settled, Turn
 from ledger.providers.conversation import conversation, note_message, turn_messages
+from ledger.providers.estimate import estimated_tokens
 from ledger.providers.names import original_name
 from ledger.providers.port import ProposedCall, Reply
 from ledger.providers.transcripts import complete
@@ -32,6 +33,7 @@ from ledger.session.core import Core, Item, Worker
 from ledger.session.identity import Shape, find_turn
 from ledger.session.intake import Terms, take_in
 from ledger.session.keys import recorded_under
+from ledger.session.offering import kept, offered
 from ledger.session.redaction import has_sensitive, sensitive
 from ledger.session.results import CallResult, Results, apart
 from ledger.session.resuming import Recovered, resume
@@ -51,6 +53,8 @@ class Loop:
     """
     One handle: which turn it has delivered, what it has offered, how long it waits for another owner.
 
+    `offers`: its host has said what is offered, so the session's recorded offer no longer counts.
+
     `principal` is what the host gave, for its policies.
     """
 
@@ -60,6 +64,8 @@ class Loop:
     wait_seconds: float = 0.0
     delivered: int = 0
     offered: frozenset[str] | None = None
+    offers: bool = False
+    offered_tokens: int = 0
     recovered: bool = False
     broken_off: int = 0
 
@@ -203,10 +209,33 @@ class Loop:
 
     # -- turns and calls
 
+    def look(self) -> Steps[None]:
+        """Do nothing but enter: the session is read then."""
+        yield from ()
+
+    def offer(self, format_name: str, only: object) -> list[JsonObject]:
+        """Return the tools for the model's request; these are what it may choose from in its next turn."""
+        versions = offered(self.core, only)
+        definitions = wire(format_name).tools(versions)
+        self.offered, self.offers = frozenset(version.tool for version in versions), True
+        self._weigh(len(versions), estimated_tokens(definitions))
+        return definitions
+
+    def _weigh(self, count: int, tokens: int) -> None:
+        wiring, before, self.offered_tokens = self.core.wiring, self.offered_tokens, tokens
+        budget = wiring.tools_budget
+        if budget is not None and tokens > budget and tokens != before:  # once for each offer, not at each turn
+            told = "session %s is offered %d tools of about %d tokens, above the budget of %d"
+            wiring.log.warning(told, self.core.session_id, count, tokens, budget)
+
     def dispatch(self, format_name: str, reply: object, terms: Terms, turn: int | None) -> Steps[Results]:
         """Record, gate and run a turn of the model; the same turn again is answered from the record."""
         form = wire(format_name)
         parsed = self._named(form.parse(reply))
+        if not self.offers:
+            if not self.recovered:
+                yield from self.recover()
+            terms = replace(terms, offered=kept(self.core.history))
         number = yield from self.turn(parsed, terms, turn)
         found = self.core.history.turn(number)
         if found is None:  # pragma: no cover - it was recorded a line ago
@@ -270,14 +299,19 @@ class Loop:
     # -- waiting and closing
 
     def wait(self, format_name: str, seconds: float | None) -> Steps[Results]:
-        """Wait until nobody is asked any more (or so long), run what was approved, and tell what ended as notes."""
+        """
+        Wait until nobody is asked any more (or so long), run what was approved, and tell what ended as notes.
+
+        A ledger that stops waits no longer.
+        """
         clock = self.core.wiring.clock
         until = None if seconds is None else clock.monotonic() + seconds
         since = self.core.told_until
         while True:
             yield from self.recover()
             asked = [call for call in self.core.history.open_calls() if call.state in WAITING]
-            if not asked or (until is not None and clock.monotonic() >= until):
+            late = until is not None and clock.monotonic() >= until
+            if not asked or late or self.core.wiring.stopping:
                 break
             yield from ended_runs(POLL_SECONDS if until is None else min(POLL_SECONDS, until - clock.monotonic()))
         news = [entry for entry in self.core.history.resolved if entry.sequence > since]

@@ -23,7 +23,7 @@ from ledger.session.work import Work, context_of
 
 Interrupted = (KeyboardInterrupt, asyncio.CancelledError)
 _LOOK_SECONDS = 0.25
-"""How often a call that waits for its next attempt looks whether the program was told to stop."""
+"""How often one who waits for a call looks whether the program was told to stop."""
 _ENDS = (CallSucceeded, CallFailed, CallFlagged, CallAttemptFailed)
 
 
@@ -99,7 +99,7 @@ class Runner:
                 yield from self._start(clear, alone=len(clear) == 1)
             while self.flying or self.waiting:
                 yield from self._round()
-                if self._interrupted():
+                if self._interrupted() or self.core.wiring.drained:
                     yield from self._abandon()
 
     def _clear(self, works: Sequence[Work]) -> list[Work]:
@@ -196,7 +196,7 @@ class Runner:
         if self.core.wiring.stopping:
             self._give_up_waiting("The program was told to stop.")
         due = [work for at, work in self.waiting.values() if at <= now]
-        if self.flying or self.waiting:
+        if self.pending and (self.flying or self.waiting):
             yield from self._commit()
         if due:
             for work in due:
@@ -214,12 +214,12 @@ class Runner:
             yield from self._judge(flight, ended)
             del self.flying[ended.call_id]
 
-    def _patience(self) -> float | None:
+    def _patience(self) -> float:
+        """Return how long to wait for an end: until the next deadline or attempt, and never long without a look."""
+        now = self.core.wiring.clock.monotonic()
         times = [f.deadline for f in self.flying.values() if f.deadline is not None]
-        if self.waiting:
-            soon = self.core.wiring.clock.monotonic() + _LOOK_SECONDS
-            times += [min(at, soon) for at, _ in self.waiting.values()]
-        return max(0.0, min(times) - self.core.wiring.clock.monotonic()) if times else None
+        times += [at for at, _ in self.waiting.values()]
+        return max(0.0, min(now + _LOOK_SECONDS, *times) - now) if times else _LOOK_SECONDS
 
     def _judge(self, flight: Flying, ended: Ended) -> Steps[None]:
         work = flight.work

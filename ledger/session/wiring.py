@@ -27,7 +27,8 @@ class Wiring:
     Built once by `Ledger.open`; sessions read it.
 
     `lease_seconds` bounds how long a crashed owner on another machine blocks a session; `workers` how many calls of a
-    turn run at once; `run_not_started` lets side-effecting calls that surely never ran run after a crash.
+    turn run at once; `run_not_started` lets side-effecting calls that surely never ran run after a crash;
+    `tools_budget` is how many tokens tool definitions may take before a warning (None: no warning).
     """
 
     store: Store
@@ -45,8 +46,10 @@ class Wiring:
     workers: int = 8
     max_attempts: int = MAX_ATTEMPTS
     run_not_started: bool = False
+    tools_budget: int | None = 10_000
     jitter: Callable[[], float] = random.random
     stopping: bool = False
+    stop_at: float | None = None  # monotonic: until then started calls are waited for once the ledger stops
     masked: set[str] = field(default_factory=set)  # calls whose digest is an HMAC under this process's key
     mask_key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     log: logging.Logger = field(default_factory=lambda: logging.getLogger("ledger.session"))
@@ -54,3 +57,8 @@ class Wiring:
 
     def __post_init__(self) -> None:
         self.heartbeat = Heartbeat(self.store, self.lease_seconds)
+
+    @property
+    def drained(self) -> bool:
+        """Whether the ledger stops and the time that started calls had is over."""
+        return self.stopping and self.stop_at is not None and self.clock.monotonic() >= self.stop_at

@@ -26,7 +26,8 @@ def test_the_first_signal_stops_what_has_not_started(
         assert drain.signal == number
         assert ledger._wiring.stopping
     assert signal.getsignal(number) is kept
-    assert capfd.readouterr().err == "Stopping: calls that have started may end. Once more leaves at once.\n"
+    told = "Stopping: calls that have started may end within 30 s. Once more leaves at once.\n"
+    assert capfd.readouterr().err == told
 
 
 def test_the_second_signal_leaves_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

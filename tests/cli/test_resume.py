@@ -266,6 +266,20 @@ def test_a_signal_lets_started_calls_end(world: Path, slow: str) -> None:
     assert data("review", "list", "--session", "slow") == []
 
 
+def test_the_grace_after_a_signal_is_limited(world: Path, slow: str) -> None:
+    """What does not end in time is left in doubt under its lease, though its tool holds the main thread."""
+    child = started(world, "resume", "slow", "--app", f"{slow}:ledger", "--grace", "0")
+    (world / "began1").read_text()
+    child.send_signal(signal.SIGTERM)
+    _, errors = child.communicate()
+    assert "may end within 0 s" in errors
+    assert child.returncode == 143
+    assert [(row["state"], row["reason"] or row["code"]) for row in data("audit", "calls", "--session", "slow")] == [
+        ("needs-review", "outcome-unknown"),
+        ("failed", "cancelled"),
+    ]
+
+
 def test_a_second_signal_leaves_as_a_crash_would(world: Path, slow: str) -> None:
     """The call that was left behind is in doubt at the next resume, the other still approved."""
     child = started(world, "resume", "--all", "--app", f"{slow}:ledger")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ledger import DidNotHappen, Happened, Ledger, Unavailable
+from ledger import Ask, DidNotHappen, Happened, Ledger, Unavailable
 from ledger.events import CallAttemptFailed, CallFailed, CallFlagged, CallStarted
 from tests.session.agents import asked, opened, recorded, types
 
@@ -293,3 +293,42 @@ def test_a_host_that_stops_makes_no_further_attempt(ledger: Ledger) -> None:
 
     assert ledger.session("s").call("read").code == "unavailable"
     assert not [e for e in recorded(ledger, "s") if isinstance(e.body, CallAttemptFailed)]
+
+
+def test_a_host_that_stops_waits_for_started_calls_so_long(ledger: Ledger) -> None:
+    """At the limit a read ends as cancelled, a write is in doubt, and what comes late settles it after all."""
+    go = threading.Event()
+    begun = threading.Barrier(2)
+
+    def tool(number: int) -> int:
+        """Tell the host to stop, and outlive its patience."""
+        begun.wait()
+        ledger.stop(within=0)
+        go.wait()
+        return number
+
+    ledger.tool("look", effect="read", resource_keys=lambda arguments: ["a"])(tool)
+    ledger.tool("write", effect="write", resource_keys=lambda arguments: ["b"])(tool)
+    ledger.tool("rest", effect="write")(lambda: pytest.fail("ran"))
+    batch = asked(("look", {"number": 1}), ("write", {"number": 2}), ("rest", {}))
+    results = ledger.session("s").dispatch(batch)
+    assert [(call.state, call.code, call.call.reason) for call in results.calls] == [
+        ("failed", "cancelled", None),
+        ("needs-review", None, "outcome-unknown"),
+        ("failed", "cancelled", None),
+    ]
+    go.set()
+    for thread in threading.enumerate():
+        if thread.name in ("ledger-look", "ledger-write"):
+            thread.join()
+    assert ledger.find(results.calls[1].call_id).state == "succeeded"
+
+
+def test_a_host_that_stops_waits_for_no_person(ledger: Ledger) -> None:
+    """`wait` comes back, and what it waited for stays in the queue."""
+    ledger.tool("write", effect="write")(lambda: None)
+    ledger.authorize(lambda call, principal: Ask())
+    session = ledger.session("s")
+    session.call("write")
+    ledger.stop()
+    assert [call.state for call in session.wait().calls] == ["awaiting-approval"]
