@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+import sysconfig
+import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import reduce
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import click
 
@@ -17,6 +19,9 @@ from ledger.errors import LedgerError
 from ledger.session.ledger import Ledger
 
 _T = TypeVar("_T")
+_LONGEST: Final = 300
+_LIBRARIES: Final = ("stdlib", "platstdlib", "purelib", "platlib")
+_WHERE: Final = "LEDGER_DEBUG=1 shows the way there."
 
 
 class AppNotLoaded(LedgerError):
@@ -44,6 +49,8 @@ def load_app(spec: str) -> Ledger:
         found: object = reduce(getattr, path.split("."), module)
     except AttributeError:
         raise AppNotLoaded(f"{name} has no {path!r}", hint=_held(module)) from None
+    except Exception as error:
+        raise AppNotLoaded(f"{path} of {name} cannot be read: {_cause(error)}") from error
     if not isinstance(found, Ledger):
         raise AppNotLoaded(f"{spec} is no ledger but a {type(found).__name__}", hint=_held(module))
     return found
@@ -57,13 +64,34 @@ def _imported(name: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
             raise AppNotLoaded(f"there is no module {name!r} in {Path.cwd()}", hint="Go to its folder first.") from None
-        raise AppNotLoaded(f"{name} needs a module that is missing: {error.name}") from error
+        raise AppNotLoaded(f"{name} needs a module that is missing: {_cause(error)}") from error
     except SystemExit as error:
         hint = "Put what runs under `if __name__ == '__main__':`."
-        raise AppNotLoaded(f"{name} left the process while it was imported", hint=hint) from error
+        raise AppNotLoaded(f"{name} left the process while it was imported: {_cause(error)}", hint=hint) from error
     except Exception as error:
-        message = f"{name} cannot be imported: {type(error).__name__}: {error}"
-        raise AppNotLoaded(message, hint="LEDGER_DEBUG=1 shows where.") from error
+        raise AppNotLoaded(f"{name} cannot be imported: {_cause(error)}", hint=_WHERE) from error
+
+
+def _cause(error: BaseException) -> str:
+    """Return what an exception says, and the line of the program's own that it comes from."""
+    said = traceback.format_exception_only(error)[-1].strip()  # takes also what cannot be made a text
+    said = said if len(said) <= _LONGEST else f"{said[:_LONGEST]}…"
+    frames = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    if isinstance(error, SyntaxError):
+        frames.append((error.filename or "", error.lineno))
+    return next((f"{said} ({_near(file)}, line {line})" for file, line in reversed(frames) if _is_own(file)), said)
+
+
+def _is_own(file: str) -> bool:
+    """Whether it is the host's code: no library's, and not this package's."""
+    path, paths = Path(file), sysconfig.get_paths()
+    elsewhere = [Path(__file__).parents[1], *(Path(paths[name]) for name in _LIBRARIES)]
+    return path.is_file() and not any(path.is_relative_to(folder) for folder in elsewhere)
+
+
+def _near(file: str) -> str:
+    path, here = Path(file), Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def _held(module: ModuleType) -> str:

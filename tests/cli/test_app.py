@@ -1,5 +1,6 @@
 """The host's own code, as --app names it."""
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -51,10 +52,13 @@ def test_another_form_is_wrong_usage(spec: str) -> None:
             "Its ledgers: here.",
         ),
         ("ledger = 'x'", "ledger", "is no ledger but a str", "It holds no ledger"),
-        ("import nowhere", "ledger", "needs a module that is missing: nowhere", None),
-        ("raise RuntimeError('no luck')", "ledger", "cannot be imported: RuntimeError: no luck", "LEDGER_DEBUG=1"),
-        ("raise SystemExit(3)", "ledger", "left the process while it was imported", "__main__"),
-        ("def f(:", "ledger", "cannot be imported: SyntaxError", "LEDGER_DEBUG=1"),
+        ("import nowhere", "ledger", "is missing: ModuleNotFoundError: No module named 'nowhere' @1", None),
+        ("\nraise RuntimeError('no luck')", "ledger", "imported: RuntimeError: no luck @2", "LEDGER_DEBUG=1"),
+        ("import json\njson.loads('{')", "ledger", "imported: json.*Error: .* @2", "LEDGER_DEBUG=1"),
+        ("raise RuntimeError('x' * 999)", "ledger", "imported: RuntimeError: x{286}… @1", "LEDGER_DEBUG=1"),
+        ("raise SystemExit(3)", "ledger", "left the process while it was imported: SystemExit: 3 @1", "__main__"),
+        ("\ndef f(:", "ledger", "imported: SyntaxError: .* @2", "LEDGER_DEBUG=1"),
+        ("def __getattr__(name):\n    return 1 / 0", "ledger", "ledger of .* cannot be read: ZeroDivi.* @2", None),
     ],
 )
 def test_what_is_wrong_with_it_is_told(
@@ -62,7 +66,7 @@ def test_what_is_wrong_with_it_is_told(
 ) -> None:
     """Each way to fail has its words, and says what to do."""
     for name in module(empty, source, monkeypatch):
-        with pytest.raises(AppNotLoaded, match=message) as told:
+        with pytest.raises(AppNotLoaded, match=re.sub("@(.)", rf"\\({name}.py, line \1\\)", message)) as told:
             load_app(f"{name}:{path}")
         assert (told.value.code, (hint or "") in (told.value.hint or "")) == ("app_not_loaded", True)
 
@@ -95,3 +99,21 @@ def test_items_are_made_aside(capsys: pytest.CaptureFixture[str]) -> None:
         sys.stdout.write(f"{number}\n")
     assert capsys.readouterr() == ("0\n1\n", "host\nhost\n")
     assert issubclass(AppNotLoaded, LedgerError)
+
+
+def test_the_line_is_that_of_the_hosts_own_code(
+    empty: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """A module beside is named with its folder; where no line is the host's, the exception stands alone."""
+    beside = tmp_path_factory.mktemp("beside")
+    (beside / "its_helper_module.py").write_text(
+        "class Odd(Exception):\n    def __str__(self): return 1 / 0\nraise Odd\n"
+    )
+    monkeypatch.syspath_prepend(str(beside))
+    for name in module(empty, "import its_helper_module", monkeypatch):
+        with pytest.raises(AppNotLoaded) as told:
+            load_app(f"{name}:ledger")
+        assert told.value.message.endswith(f"Odd: <exception str() failed> ({beside}/its_helper_module.py, line 3)")
+        monkeypatch.setattr("ledger.cli.app.import_module", {}.__getitem__)
+        with pytest.raises(AppNotLoaded, match=r"cannot be imported: KeyError: 'x'\. "):
+            load_app("x:ledger")
