@@ -108,7 +108,7 @@ def _spans(connection: sa.Connection, positions: list[int]) -> None:
     since = "ifnull((SELECT max(position) FROM event_span), 0)"
     for position in positions:
         if position // SPAN != (position - 1) // SPAN:
-            statement = f"INSERT INTO event_span (position, earliest, latest) {bounds}{since}"  # noqa: S608 - our names
+            statement = f"INSERT INTO event_span (position, earliest, latest) {bounds}{since}"
             connection.exec_driver_sql(statement, (position,))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Final, TypeAlias
@@ -15,6 +15,7 @@ from ledger.store import rules
 from ledger.store.port import Append, Appended, Head, StoredEvent
 from ledger.store.rules import Link
 from ledger.store.sqlite import sql
+from ledger.store.sqlite.lookups import About, LookUps
 
 Request: TypeAlias = Append | rules.Renewal | rules.Return
 Answer: TypeAlias = Appended | bool
@@ -25,9 +26,10 @@ _PROPOSED: Final = "call.proposed"
 class Changes:
     """The requests of one open transaction; `made` says whether there is anything to commit."""
 
-    def __init__(self, connection: sqlite3.Connection, now: datetime) -> None:
+    def __init__(self, connection: sqlite3.Connection, now: datetime, known: Container[About] = ()) -> None:
         self._connection = connection
         self._now = now
+        self.looked_up = LookUps(connection, known)
         self.made = False
 
     def apply(self, request: Request, *, alone: bool) -> Answer | LedgerError:
@@ -70,6 +72,7 @@ class Changes:
         if request.calls:
             self._put_calls(request, positions)
         self._publish(links)
+        self.looked_up.note(request, positions)
         self.made = True
         return Appended(sequences=tuple(link.sequence for link in links), positions=positions, head=after)
 

@@ -18,6 +18,7 @@ from ledger.store.sqlite.changes import Answer, Changes, Request
 from ledger.store.sqlite.faults import primary, translated
 from ledger.store.sqlite.files import WAL_BYTES, Files, Identity
 from ledger.store.sqlite.lock import SideLock
+from ledger.store.sqlite.lookups import MOST_KNOWN, About
 
 T = TypeVar("T")
 
@@ -40,6 +41,7 @@ class Writer:
         self._connection: sqlite3.Connection | None = None
         self._identity: Identity | None = None
         self._checkpoint_at = WAL_BYTES
+        self._known: set[About] = set()
         self._mutex = threading.Lock()
         self._closed = False
 
@@ -96,7 +98,7 @@ class Writer:
     def _transaction(
         self, connection: sqlite3.Connection, identity: Identity, requests: Sequence[Request]
     ) -> Sequence[Answer | LedgerError]:
-        changes = Changes(connection, self._clock.now())
+        changes = Changes(connection, self._clock.now(), self._known)
         try:
             answers = [changes.apply(request, alone=len(requests) == 1) for request in requests]
         except sqlite3.Error as error:
@@ -115,7 +117,14 @@ class Writer:
         except BaseException:
             self._roll_back(connection)
             raise
+        self._remember(changes.looked_up.fresh)
         return self._acknowledged(connection, identity, requests, answers)
+
+    def _remember(self, fresh: set[About]) -> None:
+        """Keep what was committed just now: it need not be written again."""
+        if len(self._known) + len(fresh) > MOST_KNOWN:
+            self._known.clear()
+        self._known |= fresh
 
     def _acknowledged(
         self,
