@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ledger import Ledger
+from ledger import CantTell, Happened, Ledger
 from ledger.errors import SessionOwned
 from ledger.events import MessageRecorded
 from ledger.ids import Clock
@@ -221,7 +221,7 @@ def test_a_resume_decides_again_when_somebody_was_faster(scene: Scene, *, verdic
 
 FORKED = """
 import os, sys
-from ledger import Ledger
+from ledger import CantTell, Happened, Ledger
 
 ledger = Ledger.open(sys.argv[1])
 session = ledger.session("s", wait=60)
@@ -249,3 +249,28 @@ def test_a_ledger_may_be_forked(scene: Scene) -> None:
     assert (said[0], said[-1]) == ("before", "after")
     owners = {claim.body.owner for claim in claims(ledger)}
     assert len(owners) == 2
+
+
+@pytest.mark.parametrize("ends", ["happened", "cannot tell", "raises"])
+def test_a_tool_is_asked_what_happened_under_the_lease(scene: Scene, ends: str) -> None:
+    """A resume claims the session, records what it decided, and only then runs the host's `reconcile`."""
+    seen: list[Any] = []
+
+    def reconcile(arguments: Any, context: Any) -> Any:
+        head = ledger.reader.head(SESSION)
+        owned = head is not None and head.owner == claims(ledger)[-1].body.owner
+        try:
+            scene.open().session(SESSION).messages()
+        except SessionOwned:
+            seen.append((types(ledger, SESSION)[-2:], owned))
+        if ends == "raises":
+            raise ConnectionResetError
+        return Happened({"done": 1}) if ends == "happened" else CantTell()
+
+    scene.options = {"effect": "external", "reconcile": reconcile}
+    call_id = scene.crashed(crash.after("call.started"))
+    ledger = scene.open()
+    ledger.session(SESSION).messages()
+    assert seen == [(["session.claimed", "session.resumed"], True)]
+    assert ledger.find(call_id).state == ("succeeded" if ends == "happened" else "needs-review")
+    assert types(ledger, SESSION).count("session.resumed") == 1

@@ -1,0 +1,44 @@
+"""A misspelt option is refused by its name: nothing is opened, registered or recorded with a setting that is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ledger import Ledger
+from ledger.errors import CatalogFault, UsageError
+from tests.session.agents import asked, opened
+
+
+def test_a_ledger_is_not_opened_with_an_option_that_there_is_not(tmp_path: Path) -> None:
+    """The refusal names it and those that there are, before a file is made."""
+    with pytest.raises(UsageError, match=r"unknown options: lease_second, wrkers\. A ledger has .*lease_seconds.*"):
+        opened(tmp_path, wrkers=3, lease_second=5)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_session_is_not_opened_with_an_option_that_there_is_not(tmp_path: Path) -> None:
+    """The refusal names it and those that there are; the session does not exist then."""
+    with opened(tmp_path) as ledger:
+        for options in ({"tennant": "acme"}, {"label": {"a": "b"}}, {"wait_seconds": 1}):
+            with pytest.raises(UsageError, match=rf"unknown options: {next(iter(options))}\. A session has .*labels"):
+                ledger.session("s", **options)
+        assert ledger.reader.head("s") is None
+        ledger.session("s", tenant="acme").dispatch(asked(text="Hi."))
+
+
+@pytest.mark.parametrize(("option", "meant"), [("efect", 'did you mean "effect"'), ("colour", "unknown word")])
+def test_a_tool_is_not_registered_with_an_option_that_there_is_not(option: str, meant: str) -> None:
+    """The refusal names it, the function and the word that was meant; the tool is not there."""
+
+    def pay(amount: int) -> int:
+        """Pay."""
+        return amount
+
+    with Ledger.open("memory://") as ledger:
+        with pytest.raises(CatalogFault, match=meant) as fault:
+            ledger.tool("pay", **{option: "read"})(pay)
+        assert f'unknown word "{option}"' in str(fault.value)
+        assert "pay" in str(fault.value)
+        assert ledger.registry.get("pay") is None
