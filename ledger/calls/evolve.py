@@ -30,6 +30,7 @@ from ledger.events import (
     CallValidated,
     Event,
 )
+from ledger.events.outcomes import in_time
 
 Changes: TypeAlias = dict[str, Any]
 """Fields of a call that an event changes, with their new values."""
@@ -276,18 +277,6 @@ def _upcast(call: Call, body: CallUpcast, event: Event) -> Changes:
 def _late(call: Call, body: CallOutcomeArrivedLate, event: Event) -> Changes:
     if call.state != "needs-review" or not body.settles:
         return {"late": body}
-    changes = _ended(body.ended, event) | {
-        "late": body,
-        "code": body.code,
-        "message": body.message,
-        "duration_ms": body.duration_ms,
-    }
-    if body.ended == "failed":
-        return changes | {"error_class": body.error_class}
-    return changes | {
-        "status": body.status,
-        "result": body.result,
-        "encodings": body.encodings,
-        "size": body.size,
-        "truncated_for_model": body.truncated_for_model,
-    }
+    end = in_time(body)
+    settled = _failed(call, end, event) if isinstance(end, CallFailed) else _succeeded(end, event)
+    return settled | {"late": body}

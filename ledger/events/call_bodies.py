@@ -266,11 +266,15 @@ class CallOutcomeArrivedLate:
     status: Literal["ok", "not_found"] = "ok"
     result: Json = None
     encodings: tuple[Json, ...] = ()
+    source: Json = None
     size: int = 0
     truncated_for_model: bool = False
     code: str | None = None
     error_class: ErrorClass | None = None
     message: str | None = None
+    retryable: bool = False
+    retry_after: float | None = None
+    model_can_repair: bool = False
     exception: str | None = None
     duration_ms: float | None = None
 

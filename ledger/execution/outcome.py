@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from ledger.answers import Failed, NotFound, OutcomeUnknown, Rejected, Unavailable
 from ledger.calls import Call
-from ledger.events import CallFailed, CallOutcomeArrivedLate, CallSucceeded
+from ledger.events import CallFailed, CallSucceeded
 from ledger.events.fields import fits
 from ledger.execution.requests import Ended
 from ledger.strictjson import Limits, encode_result
@@ -140,53 +140,3 @@ def printable(body: CallSucceeded | CallFailed) -> CallSucceeded | CallFailed:
     if isinstance(body, CallFailed):
         return CallFailed(code="tool_error", error_class=body.error_class, message=_FIXED, duration_ms=body.duration_ms)
     return replace(body, code="tool_error", message=_FIXED)
-
-
-def late(body: CallSucceeded | CallFailed, *, token: int, settles: bool) -> CallOutcomeArrivedLate:
-    """Return an outcome as one that arrived late."""
-    if isinstance(body, CallFailed):
-        return CallOutcomeArrivedLate(
-            ended="failed",
-            token=token,
-            settles=settles,
-            code=body.code,
-            error_class=body.error_class,
-            message=body.message,
-            exception=body.exception,
-            duration_ms=body.duration_ms,
-        )
-    return CallOutcomeArrivedLate(
-        ended="succeeded",
-        token=token,
-        settles=settles,
-        status=body.status,
-        result=body.result,
-        encodings=body.encodings,
-        size=body.size,
-        truncated_for_model=body.truncated_for_model,
-        code=body.code,
-        message=body.message,
-        duration_ms=body.duration_ms,
-    )
-
-
-def in_time(body: CallOutcomeArrivedLate) -> CallSucceeded | CallFailed:
-    """Return an outcome that arrived before its call was flagged as the outcome it is."""
-    if body.ended == "failed":
-        return CallFailed(
-            code=body.code or "tool_error",
-            error_class=body.error_class or "tool",
-            message=body.message or _FIXED,
-            exception=body.exception,
-            duration_ms=body.duration_ms,
-        )
-    return CallSucceeded(
-        status=body.status,
-        result=body.result,
-        encodings=body.encodings,
-        size=body.size,
-        truncated_for_model=body.truncated_for_model,
-        code=body.code,
-        message=body.message,
-        duration_ms=body.duration_ms,
-    )

@@ -30,8 +30,8 @@ from ledger.events import (
     read_event,
 )
 from ledger.events.call_bodies import Verdict
+from ledger.events.outcomes import in_time
 from ledger.execution.batch import Member
-from ledger.execution.outcome import in_time
 from ledger.execution.requests import Steps, ended_runs, io
 from ledger.history import History
 from ledger.session.lease import is_dead

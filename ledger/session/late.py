@@ -8,8 +8,9 @@ import logging
 from ledger.calls import Call
 from ledger.errors import LedgerError
 from ledger.events import CallFailed, CallSucceeded
+from ledger.events.outcomes import late
 from ledger.execution.drive import drive
-from ledger.execution.outcome import Rules, TryAgain, Unknown, judge, late
+from ledger.execution.outcome import Rules, TryAgain, Unknown, judge
 from ledger.execution.requests import Ended, Steps
 from ledger.history import History
 from ledger.session.core import Core, Item
@@ -54,7 +55,8 @@ class LateOutcome:
         core = Core(mine.wiring, History(mine.session_id), mine.opening, principal=mine.principal, tenant=mine.tenant)
         core.secret_texts = mine.secret_texts
         yield from core.refresh()
-        yield from record_late(core, self._started, Settler(core, self._work, None).finished(end))
+        context = ended.run.context if ended.run is not None else None
+        yield from record_late(core, self._started, Settler(core, self._work, context).finished(end))
 
 
 def record_late(core: Core, started: Call, end: CallSucceeded | CallFailed) -> Steps[None]:

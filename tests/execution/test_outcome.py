@@ -11,7 +11,7 @@ from ledger import Failed, NotFound, OutcomeUnknown, Rejected, Unavailable
 from ledger.calls import Call
 from ledger.events import CallFailed, CallSucceeded
 from ledger.execution.backoff import backoff
-from ledger.execution.outcome import Rules, TryAgain, Unknown, judge, late, printable
+from ledger.execution.outcome import Rules, TryAgain, Unknown, judge, printable
 from ledger.execution.requests import Ended
 
 READ, WRITE = Call(effect="read"), Call(effect="write")
@@ -120,14 +120,6 @@ def test_words_that_json_cannot_carry_do_not_lose_the_outcome() -> None:
     assert (odd.code, "of its own" in (odd.message or "")) == ("tool_error", True)
     fine = CallFailed(code="x", error_class="tool", message="y")
     assert printable(fine) is fine
-
-
-def test_a_late_outcome_carries_what_the_outcome_said() -> None:
-    """A success and a failure keep their fields under another name."""
-    good = late(CallSucceeded(result=1, size=1), token=3, settles=True)
-    assert (good.ended, good.result, good.token, good.settles) == ("succeeded", 1, 3, True)
-    bad = late(CallFailed(code="x", error_class="tool", message="y"), token=3, settles=False)
-    assert (bad.ended, bad.code, bad.error_class, bad.settles) == ("failed", "x", "tool", False)
 
 
 def test_backoff_grows_within_its_bounds() -> None:

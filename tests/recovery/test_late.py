@@ -13,7 +13,7 @@ import pytest
 from ledger import CantTell, DidNotHappen, Failed, Happened, Ledger, NotFound, Rejected, Unavailable
 from ledger.errors import LeaseLost
 from ledger.events import CallOutcomeArrivedLate
-from ledger.execution.outcome import in_time, late
+from ledger.events.outcomes import in_time, late
 from ledger.testing import crash
 from tests.recovery.scenes import SESSION, Scene
 from tests.session.agents import asked, recorded, types
@@ -238,6 +238,27 @@ def test_an_outcome_in_time_is_what_it_was_late(slow: Slow, end: Callable[[], An
     slow.finish()
     body = last(ledger)
     assert late(in_time(body), token=body.token, settles=True) == body
+
+
+def test_a_late_outcome_names_its_source(scene: Scene) -> None:
+    """Where the data came from is kept, as of an outcome in time."""
+    on = threading.Event()
+    ledger = scene.open(tool=False)
+
+    @ledger.tool("look", effect="write", timeout_seconds=0.01)
+    def look(*, context: Any) -> int:
+        """Look, slowly."""
+        context.source = {"uri": "file:///a"}
+        on.wait()
+        return 1
+
+    call = ledger.session(SESSION).dispatch(asked(("look", {}))).calls[0]
+    assert call.state == "needs-review"
+    on.set()
+    for thread in threading.enumerate():
+        if thread.name == "ledger-look":
+            thread.join()
+    assert (last(ledger).source, ledger.find(call.call_id).source) == ({"uri": "file:///a"}, {"uri": "file:///a"})
 
 
 def test_a_tool_that_must_not_be_interrupted_is_left_alone(scene: Scene, tmp_path: Path) -> None:
