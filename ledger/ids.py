@@ -57,7 +57,13 @@ class Clock:
 
 
 def iso(moment: datetime) -> str:
-    """Return a moment as ISO 8601 UTC with microseconds and a Z: texts that sort as the moments do."""
+    """
+    Return a moment as ISO 8601 UTC with microseconds and a Z: texts that sort as the moments do.
+
+    One without an offset is UTC by rule: the same on every machine.
+    """
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
     return moment.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
 
 

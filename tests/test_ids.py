@@ -72,6 +72,16 @@ def test_times_have_one_form_and_come_back(moment: datetime) -> None:
     assert parse_iso(text) == moment
 
 
+def test_a_time_without_an_offset_is_utc(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By rule, also where the machine's own time is not."""
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "America/New_York")
+        time.tzset()
+        found = iso(datetime(2026, 5, 1, 12))  # noqa: DTZ001 - the point of the test
+    time.tzset()
+    assert found == "2026-05-01T12:00:00.000000Z"
+
+
 @given(st.lists(moments, min_size=2, max_size=5))
 def test_times_sort_as_texts(several: list[datetime]) -> None:
     """The texts of moments sort as the moments do."""
