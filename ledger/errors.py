@@ -19,6 +19,7 @@ Every exception the ledger raises to its host; each says in words what to do nex
     ├── IllegalTransition       this event cannot follow that state
     ├── VerdictRefused          a person's answer that cannot apply (second verdict, copy, wrong state)
     ├── KeyConflict             an idempotency key used again for something else
+    ├── RateLimited             a limit has no place for so many starts (the session records it as `call.denied`)
     └── StoreError              the database said no
         ├── WrongSequence       somebody appended meanwhile (expected, actual)
         ├── IdempotencyConflict an event id was used again for another event
@@ -267,6 +268,25 @@ class KeyConflict(LedgerError):
         self.key = key
         self.call_id = call_id
         self.other = other
+
+
+class RateLimited(LedgerError):
+    """
+    A limit has no place left for all the starts of an append; nothing was recorded.
+
+    `key` and `max` name the limit, `room` says how many starts it still takes. `retry_after`: in so many seconds, by
+    the store's clock, the next place becomes free; None: whenever a running call ends. A session catches it: the host
+    sees calls in state `denied`.
+    """
+
+    default_code = "rate_limited"
+
+    def __init__(self, key: str, *, max: int, room: int, retry_after: float | None) -> None:
+        super().__init__(f"the limit {key} of {max} has room for {room} more")
+        self.key = key
+        self.max = max
+        self.room = room
+        self.retry_after = retry_after
 
 
 class StoreError(LedgerError):

@@ -124,7 +124,7 @@ def _published(
 
 
 def _said(value: Any) -> str:
-    return listed(value) if isinstance(value, tuple) else shown(value)
+    return listed(map(str, value)) if isinstance(value, tuple) else shown(value)
 
 
 def _derived(name: str, number: int, signature: Function, schema: JsonObject, options: dict[str, Any]) -> ToolVersion:

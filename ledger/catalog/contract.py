@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from math import isfinite
 from typing import Any, Final, Literal, TypeAlias, get_args
 
+from ledger.catalog.limit import MAX_LIMITS, RateLimit, is_list, read_limits
 from ledger.catalog.resources import check_template
 from ledger.catalog.words import listed, meant, shown
 from ledger.errors import CatalogFault
@@ -29,8 +30,8 @@ class Contract:
     The words of the contract, with the cautious value where the author says nothing.
 
     `resource_keys`: constants, pointers or templates (see resources.py); None: unknown. `timeout_seconds`: None: no
-    limit. `max_result_bytes`: of the result's JSON. `introduced_at`, `deprecated_at`: ISO 8601 dates. `replacement`:
-    a tool's name.
+    limit. `max_result_bytes`: of the result's JSON. `limits`: on how many calls start (see limit.py).
+    `introduced_at`, `deprecated_at`: ISO 8601 dates. `replacement`: a tool's name.
     """
 
     effect: Effect = "external"
@@ -46,6 +47,7 @@ class Contract:
     introduced_at: str | None = None
     deprecated_at: str | None = None
     replacement: str | None = None
+    limits: tuple[RateLimit, ...] = ()
 
     @property
     def side_effecting(self) -> bool:
@@ -53,8 +55,10 @@ class Contract:
         return self.effect != "read"
 
     def to_wire(self) -> JsonObject:
-        """Return every word with its camelCase name."""
-        values = {camel(field.name): getattr(self, field.name) for field in fields(self)}
+        """Return every word with its camelCase name; `limits` only where there are any, as before there were limits."""
+        values = {camel(field.name): getattr(self, field.name) for field in fields(self) if field.name != "limits"}
+        if self.limits:
+            values["limits"] = [limit.to_wire() for limit in self.limits]
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
     @property
@@ -93,6 +97,8 @@ def _checked(document: dict[str, Any], known: dict[str, str], path: str, pointer
         values[known[key]] = tuple(value) if isinstance(value, list | tuple) else value
     for template in values.get("resource_keys") or ():
         check_template(template, path=path, pointer=pointer + to_pointer(["resourceKeys"]))
+    if "limits" in values:
+        values["limits"] = read_limits(values["limits"], path=path, pointer=pointer + to_pointer(["limits"]))
     return values
 
 
@@ -139,5 +145,6 @@ WORDS: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
     "introduced_at": ("a text or null", _text),
     "deprecated_at": ("a text or null", _text),
     "replacement": ("a text or null", _text),
+    "limits": (f"a list of at most {MAX_LIMITS} limits", is_list),
 }
 """Each word, by its Python name: what it must be, and the check."""

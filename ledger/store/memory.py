@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from ledger.calls import TERMINAL, WAITING, CallRow
 from ledger.errors import StoreUnavailable
 from ledger.events import Event
 from ledger.ids import Clock
-from ledger.store import rules
+from ledger.store import places, rules
 from ledger.store.port import (
     Append,
     Appended,
@@ -42,6 +42,46 @@ class Stream:
     by_id: dict[str, StoredEvent] = field(default_factory=dict)
 
 
+class MemoryPlaces:
+    """Who has a place under a limit: (when it was taken, the call), oldest first."""
+
+    def __init__(self, calls: Mapping[str, PlacedCall]) -> None:
+        self._calls = calls
+        self._of: dict[str, list[tuple[str, str]]] = {}
+
+    def free_until(self, key: str, moment: str) -> None:
+        """Free old places; see `Places.free_until`."""
+        self._of[key] = [place for place in self._of.get(key, ()) if place[0] > moment]
+
+    def free_ended(self, key: str) -> None:
+        """Free the places of calls that run no more; see `Places.free_ended`."""
+        self._of[key] = [place for place in self._of.get(key, ()) if self._runs(place[1])]
+
+    def _runs(self, call_id: str) -> bool:
+        placed = self._calls.get(call_id)
+        return placed is not None and placed.row.state == "started"
+
+    def not_after(self, key: str, now: str) -> bool:
+        """Move what was taken in the future; see `Places.not_after`."""
+        before = self._of.get(key, [])
+        self._of[key] = [(min(at, now), call_id) for at, call_id in before]
+        return self._of[key] != before
+
+    def taken(self, key: str) -> int:
+        """Count; see `Places.taken`."""
+        return len(self._of.get(key, ()))
+
+    def taken_at(self, key: str, skip: int) -> str:
+        """Return the time of a place; see `Places.taken_at`."""
+        return self._of[key][skip][0]
+
+    def take(self, key: str, call_id: str, now: str) -> None:
+        """Give a place to a call; see `Places.take`."""
+        of_key = self._of.setdefault(key, [])
+        if (now, call_id) not in of_key:
+            of_key.append((now, call_id))
+
+
 class MemoryStore:
     """A `Store` without a database; every operation holds one lock."""
 
@@ -53,6 +93,7 @@ class MemoryStore:
         self._calls: dict[str, PlacedCall] = {}
         self._places: dict[tuple[str, int, int, int], str] = {}
         self._keys: dict[tuple[str, str], str] = {}
+        self._limited = MemoryPlaces(self._calls)
         self._firsts: dict[str, int] = {}
         self._of_session: defaultdict[str, set[str]] = defaultdict(set)
         self._closed = False
@@ -70,11 +111,15 @@ class MemoryStore:
             repeated = rules.repeat(request, known, stream.head)
             if repeated is not None:
                 return repeated
-            after = rules.admit(request, stream.head, self._clock.now())
+            now = self._clock.now()
+            after = rules.admit(request, stream.head, now)
             refusal = rules.too_large(request) or rules.twice(request.drafts)
             if refusal is not None:
                 raise refusal
             self._check_calls(request.calls)
+            places.set_back(request.guards, self._limited, now)
+            places.admit(request.guards, self._limited, now)
+            places.take(request.guards, self._limited, now)
             self._streams[request.session_id] = stream
             return self._record(request, stream, after)
 

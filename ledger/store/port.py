@@ -46,6 +46,23 @@ class Take:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RateGuard:
+    """
+    A limit on starts, counted in the transaction that records them, by the store's clock.
+
+    `key` names what is counted together; `calls` are those that this append starts, each takes a place. A place is
+    taken for `seconds`; None: as long as the call stands in state "started" (a call in review runs no more, one whose
+    process died counts until it is recovered). Where more than `max` places would be taken, the append is
+    `RateLimited`.
+    """
+
+    key: str
+    max: int
+    seconds: float | None
+    calls: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Append:
     """
     Events of one session for one transaction, with the rows of the calls they touch.
@@ -53,7 +70,7 @@ class Append:
     `expected`: the sequence the session must be at; "any"; "none" (no event yet); "exists" (at least one).
     `token`: the fencing token of a worker; a stale one is `LeaseLost`. Verdicts, notes and late outcomes give none.
     Beside `take` it is compared with the token after it. `release`: give the lease back with this commit. `calls`:
-    full rows, replaced by call id. There is at least one draft.
+    full rows, replaced by call id. `guards`: the limits on the calls that it starts. There is at least one draft.
     """
 
     session_id: str
@@ -63,6 +80,7 @@ class Append:
     token: int | None = None
     take: Take | None = None
     release: bool = False
+    guards: tuple[RateGuard, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,8 +204,9 @@ class Store(Reader, Protocol):
         Record events durably, or raise and record nothing.
 
         Raises `WrongSequence`, `IdempotencyConflict` (event id with other content), `LeaseLost`, `SessionOwned`,
-        `KeyConflict` (host's idempotency key taken by another call), `StoreBusy`, `StoreReplaced`,
-        `StoreUnavailable`. An error of the commit itself is looked up by event id before it is answered.
+        `KeyConflict` (host's idempotency key taken by another call), `RateLimited` (a guard is full), `StoreBusy`,
+        `StoreReplaced`, `StoreUnavailable`. An error of the commit itself is looked up by event id before it is
+        answered.
         """
 
     def renew(self, session_id: str, *, token: int, seconds: float) -> bool:

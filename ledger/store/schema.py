@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal, TypeAlias
 
-HEAD: Final = "0002"
+HEAD: Final = "0003"
 """The newest revision in ledger/migrations/versions."""
 
 EPOCH: Final = 1

@@ -2,8 +2,8 @@
 The tables, declared once. Loaded only by migrations and tests: the adapters speak plain SQL.
 
 `event` holds the truth and only grows. `session_head` is what an append compares and moves. `call`, `tool_version`,
-`session_tag`, `call_resource` and `event_span` are copies for look-ups, made in the same transaction, never the truth. Unique keys of events hold `session_id`, so
-that a ledger can be split by session later.
+`session_tag`, `call_resource` and `event_span` are copies for look-ups, made in the same transaction, never the truth.
+Unique keys of events hold `session_id`, so that a ledger can be split by session later.
 """
 
 from __future__ import annotations
@@ -211,6 +211,21 @@ class ToolVersionRow(Table, table=True):
     contract: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
     description: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
     recorded_at: str = Field(sa_column=Column(Text, nullable=False))
+
+
+class LimitedStartRow(Table, table=True):
+    """
+    A place that a started call has under a limit (`ledger.store.port.RateGuard`); rows live as long as they count.
+
+    Written only by starts that have a limit: an index on `call` would cost every append a page.
+    """
+
+    __tablename__ = "limited_start"
+    __table_args__ = ({"sqlite_with_rowid": False},)
+
+    limit_key: str = Field(sa_column=Column(Text, primary_key=True))
+    taken_at: str = Field(sa_column=Column(Text, primary_key=True))
+    call_id: str = Field(sa_column=Column(Text, primary_key=True))
 
 
 class SessionKeyRow(Table, table=True):

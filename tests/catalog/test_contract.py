@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from ledger.catalog import Contract
+from ledger.catalog.limit import RateLimit
 from ledger.errors import CatalogFault
 
 META = json.loads((Path(__file__).parents[2] / "schemas/meta/tool.schema.json").read_text(encoding="utf-8"))
@@ -39,6 +40,7 @@ def test_the_wire_form_comes_back() -> None:
         introduced_at="2026-01-01",
         deprecated_at="2026-06-01",
         replacement="other",
+        limits=(RateLimit(max=100, per="hour"),),
     )
     wire = contract.to_wire()
     assert Contract.from_wire(wire) == contract
@@ -50,7 +52,7 @@ def test_the_wire_form_comes_back() -> None:
 def test_the_meta_schema_knows_the_same_words() -> None:
     """The meta-schema that completes `tool.json` in an editor lists just the contract's words, with their defaults."""
     described = META["$defs"]["contract"]["properties"]
-    assert described.keys() == Contract().to_wire().keys()
+    assert described.keys() == Contract().to_wire().keys() | {"limits"}
     assert len(described) == len(fields(Contract))
     for name, value in Contract().to_wire().items():
         assert described[name].get("default", value) == value

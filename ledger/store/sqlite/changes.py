@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from ledger.calls import CallRow
 from ledger.errors import LedgerError
 from ledger.events import ToolVersionPublished
-from ledger.store import rules
+from ledger.store import places, rules
 from ledger.store.port import Append, Appended, Head, StoredEvent
 from ledger.store.rules import Link
 from ledger.store.sqlite import sql
@@ -41,6 +41,8 @@ class Changes:
         """
         try:
             if isinstance(request, Append):
+                if request.guards and places.set_back(request.guards, SqlitePlaces(self._connection), self._now):
+                    self.made, alone = True, False
                 return self._append(request) if alone else self._append_beside(request)
             return self._lease(request)
         except LedgerError as refusal:
@@ -56,6 +58,8 @@ class Changes:
         head = self.head(request.session_id)
         try:
             after = rules.admit(request, head, self._now)
+            if request.guards:
+                places.admit(request.guards, SqlitePlaces(self._connection), self._now)
         except LedgerError as refusal:
             return self._recorded(request, head, refusal)
         links = rules.linked(request.drafts, head.sequence, head.digest)
@@ -73,6 +77,8 @@ class Changes:
             self._put_calls(request, positions)
         self._publish(links)
         self.looked_up.note(request, positions)
+        if request.guards:  # after the events: a repeated append takes no place again
+            places.take(request.guards, SqlitePlaces(self._connection), self._now)
         self.made = True
         return Appended(sequences=tuple(link.sequence for link in links), positions=positions, head=after)
 
@@ -170,6 +176,40 @@ class Changes:
                 self._run(sql.NEW_TOOL_VERSION, sql.version_row(link.draft.event, body))
 
     def _run(self, statement: str, values: Sequence[Any]) -> sqlite3.Cursor:
+        return sql.run(self._connection, statement, values)
+
+
+class SqlitePlaces:
+    """The places under limits, in the open transaction; see `ledger.store.places.Places`."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def free_until(self, key: str, moment: str) -> None:
+        """Free old places."""
+        self._run(sql.FREE_UNTIL, key, moment)
+
+    def free_ended(self, key: str) -> None:
+        """Free the places of calls that run no more."""
+        self._run(sql.FREE_ENDED, key)
+
+    def not_after(self, key: str, now: str) -> bool:
+        """Move what was taken in the future to now; return whether there was any."""
+        return self._run(sql.NOT_AFTER, now, key, now).rowcount > 0
+
+    def taken(self, key: str) -> int:
+        """Count."""
+        return int(self._run(sql.TAKEN, key).fetchone()[0])
+
+    def taken_at(self, key: str, skip: int) -> str:
+        """Return the time of a place."""
+        return str(self._run(sql.TAKEN_AT, key, skip).fetchone()[0])
+
+    def take(self, key: str, call_id: str, now: str) -> None:
+        """Give a place to a call."""
+        self._run(sql.TAKE_PLACE, key, now, call_id)
+
+    def _run(self, statement: str, *values: Any) -> sqlite3.Cursor:
         return sql.run(self._connection, statement, values)
 
 

@@ -12,6 +12,7 @@ their failures readable. Nothing is skipped: a back end that cannot do one of th
 from ledger.testing.contract.appends import AppendContract
 from ledger.testing.contract.calls import CallContract
 from ledger.testing.contract.leases import LeaseContract
+from ledger.testing.contract.limits import LimitContract
 from ledger.testing.contract.odd_data import OddDataContract
 from ledger.testing.contract.reads import ReadContract
 from ledger.testing.contract.rebuilds import RebuildContract
@@ -21,6 +22,13 @@ __all__ = ["StoreContract"]
 
 
 class StoreContract(
-    AppendContract, CallContract, LeaseContract, OddDataContract, ReadContract, RebuildContract, ThreadContract
+    AppendContract,
+    CallContract,
+    LeaseContract,
+    LimitContract,
+    OddDataContract,
+    ReadContract,
+    RebuildContract,
+    ThreadContract,
 ):
     """Every test there is; give it `make_store`, and `let_pass` where the store has a clock of its own."""

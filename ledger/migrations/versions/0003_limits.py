@@ -1,0 +1,22 @@
+"""Who has a place under a limit; a table of its own, so that starts without a limit write nothing more."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0003"
+down_revision = "0002"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """Add the table; a limit counts from when it is declared, so there is nothing to fill in."""
+    op.create_table(
+        "limited_start",
+        sa.Column("limit_key", sa.Text, primary_key=True),
+        sa.Column("taken_at", sa.Text, primary_key=True),
+        sa.Column("call_id", sa.Text, primary_key=True),
+        sqlite_with_rowid=False,
+    )

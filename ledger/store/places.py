@@ -1,0 +1,75 @@
+"""Places under limits: who has one, for how long, and whether there is one more. The same for every adapter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from ledger.errors import RateLimited
+from ledger.ids import iso, parse_iso
+from ledger.store.port import RateGuard
+
+
+class Places(Protocol):
+    """The places of one store, inside one transaction; times are ISO 8601 UTC."""
+
+    def free_until(self, key: str, moment: str) -> None:
+        """Free the places that were taken at this moment or before."""
+
+    def free_ended(self, key: str) -> None:
+        """Free the places of calls that are not in state "started"."""
+
+    def not_after(self, key: str, now: str) -> bool:
+        """Move what was taken later than now to now; return whether there was any."""
+
+    def taken(self, key: str) -> int:
+        """Return how many places are taken."""
+
+    def taken_at(self, key: str, skip: int) -> str:
+        """Return when the oldest place was taken, or that many after it; there is one."""
+
+    def take(self, key: str, call_id: str, now: str) -> None:
+        """Give a place to a call; twice at one moment is the same as once."""
+
+
+def set_back(guards: Sequence[RateGuard], places: Places, now: datetime) -> bool:
+    """
+    Let places that were taken in what is now the future count from now on; return whether there was any.
+
+    The clock was set back since: they must not be free at once, nor taken for ever. It is kept also where the append
+    is refused.
+    """
+    timed = [guard.key for guard in guards if guard.seconds is not None]
+    moved = [places.not_after(key, iso(now)) for key in timed]  # each of them, not only up to the first
+    return any(moved)
+
+
+def admit(guards: Sequence[RateGuard], places: Places, now: datetime) -> None:
+    """Raise `RateLimited` for the first guard that has no place for all its calls."""
+    for guard in guards:
+        if guard.seconds is None:
+            places.free_ended(guard.key)
+        else:
+            places.free_until(guard.key, iso(now - timedelta(seconds=guard.seconds)))
+        taken = places.taken(guard.key)
+        if taken + len(guard.calls) > guard.max:
+            room = max(0, guard.max - taken)
+            raise RateLimited(guard.key, max=guard.max, room=room, retry_after=_wait(guard, places, taken, now))
+
+
+def _wait(guard: RateGuard, places: Places, taken: int, now: datetime) -> float | None:
+    """Return the seconds until the next place becomes free, once those that are free now are taken."""
+    if guard.seconds is None:
+        return None
+    if not taken:
+        return guard.seconds
+    oldest = parse_iso(places.taken_at(guard.key, max(0, taken - guard.max)))
+    return (oldest + timedelta(seconds=guard.seconds) - now).total_seconds()
+
+
+def take(guards: Sequence[RateGuard], places: Places, now: datetime) -> None:
+    """Give every call of the guards its places."""
+    for guard in guards:
+        for call_id in guard.calls:
+            places.take(guard.key, call_id, iso(now))
