@@ -14,16 +14,20 @@ from ledger.errors import StoreUnavailable
 from ledger.events import Event
 from ledger.ids import Clock
 from ledger.store import places, rules
+from ledger.store.fits import call_fits, event_fits, tallies
 from ledger.store.port import (
     Append,
     Appended,
     CallFilter,
     EventFilter,
+    GroupKey,
     Head,
     PlacedCall,
     SessionRow,
     StoredEvent,
+    Tally,
 )
+from ledger.store.tags import Tag, resources_of, tags_of
 
 
 class Entry(NamedTuple):
@@ -96,6 +100,9 @@ class MemoryStore:
         self._limited = MemoryPlaces(self._calls)
         self._firsts: dict[str, int] = {}
         self._of_session: defaultdict[str, set[str]] = defaultdict(set)
+        self._of_call: defaultdict[str, list[Entry]] = defaultdict(list)
+        self._tags: set[Tag] = set()
+        self._resources: set[tuple[str, str]] = set()
         self._closed = False
 
     # -- writing
@@ -142,8 +149,11 @@ class MemoryStore:
             self._entries.append(entry)
             stream.entries.append(entry)
             stream.by_id[event.event_id] = entry.stored
+            self._tags.update(tags_of(event))
             if event.call_id is not None:
                 self._firsts.setdefault(event.call_id, position)
+                self._of_call[event.call_id].append(entry)
+                self._resources.update((event.call_id, resource) for resource in resources_of(event))
             positions.append(position)
         stream.head = rules.moved(after, links[-1])
         for row in request.calls:
@@ -200,6 +210,10 @@ class MemoryStore:
                         self._put(row)
             return different
 
+    def reindex(self, *, write: bool) -> Sequence[tuple[str, int]]:  # noqa: ARG002 - others need it
+        """Keep nothing of the kind; see `Store.reindex`."""
+        return ()
+
     def close(self) -> None:
         """Close; what was recorded is gone."""
         self._closed = True
@@ -233,15 +247,39 @@ class MemoryStore:
         """Return events over all sessions; see `Reader.events`."""
         with self._lock:
             self._usable()
-            rest = self._entries[max(after, 0) :]
-            return list(islice((entry.stored for entry in rest if _event_fits(where, entry)), limit))
+            of = where.of
+            calls = None if of is None else {row.call_id for _, row in self._calls.values() if call_fits(of, row, self)}
+            fitting = (
+                stored
+                for stored, event in self._entries[max(after, 0) :]
+                if event_fits(where, event, stored.type, self, calls)
+            )
+            return list(islice(fitting, limit))
 
     def calls(self, where: CallFilter, *, after: int = 0, limit: int) -> Sequence[PlacedCall]:
         """Return calls; see `Reader.calls`."""
         with self._lock:
             self._usable()
-            found = [c for c in self._calls.values() if c.position > after and _call_fits(where, c.row)]
+            found = [c for c in self._calls.values() if c.position > after and call_fits(where, c.row, self)]
             return sorted(found, key=lambda placed: placed.position)[:limit]
+
+    def tally(self, where: CallFilter, by: tuple[GroupKey, ...]) -> Sequence[Tally]:
+        """Count calls; see `Reader.tally`."""
+        with self._lock:
+            self._usable()
+            return tallies((row for _, row in self._calls.values() if call_fits(where, row, self)), by)
+
+    def tagged(self, session_id: str, name: str, value: str) -> bool:
+        """Return whether a session has a tag; see `Facts.tagged`."""
+        return (name, value, session_id) in self._tags
+
+    def touched(self, call_id: str, resource: str) -> bool:
+        """Return whether a call touched a resource; see `Facts.touched`."""
+        return (call_id, resource) in self._resources
+
+    def events_of(self, call_id: str) -> Iterator[tuple[str, str | None]]:
+        """Yield type and actor of a call's events; see `Facts.events_of`."""
+        return ((stored.type, event.actor) for stored, event in self._of_call.get(call_id, ()))
 
     def call(self, call_id: str) -> CallRow | None:
         """Return a call's row."""
@@ -281,58 +319,3 @@ class MemoryStore:
             owner=stream.head.owner,
             owned_until=stream.head.expires_at,
         )
-
-
-def _event_fits(where: EventFilter, entry: Entry) -> bool:
-    stored, event = entry
-    wanted = (
-        (where.session_id, stored.session_id),
-        (where.call_id, stored.call_id),
-        (where.tool, stored.tool),
-        (where.tenant, event.tenant or ""),
-        (where.principal, event.principal),
-    )
-    return (
-        all(asked is None or asked == value for asked, value in wanted)
-        and (not where.types or stored.type in where.types)
-        and _within(event.recorded_at, where.since, where.until)
-    )
-
-
-_EQUAL = (
-    "session_id",
-    "call_id",
-    "tool",
-    "schema_version",
-    "stage",
-    "gate",
-    "code",
-    "error_class",
-    "tenant",
-    "principal",
-    "idempotency_key",
-    "duplicate_of",
-)
-
-
-def _call_fits(where: CallFilter, row: CallRow) -> bool:
-    for name in _EQUAL:
-        asked = getattr(where, name)
-        if asked is not None and asked != getattr(row, name):
-            return False
-    return (
-        (not where.states or row.state in where.states)
-        and (not where.reasons or row.reason in where.reasons)
-        and (where.call_id_part is None or _part_fits(where.call_id_part, row.call_id))
-        and _within(row.proposed_at, where.since, where.until)
-    )
-
-
-def _part_fits(part: str, call_id: str) -> bool:
-    if len(part) < rules.SHORTEST_PART:
-        return part == call_id
-    return call_id.startswith(part) or call_id.endswith(part)
-
-
-def _within(moment: str, since: str | None, until: str | None) -> bool:
-    return (since is None or moment >= since) and (until is None or moment < until)

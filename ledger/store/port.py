@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
@@ -10,6 +10,24 @@ from ledger.calls import CallRow
 from ledger.events import Draft
 
 Expected: TypeAlias = int | Literal["any", "none", "exists"]
+
+GroupKey: TypeAlias = Literal[
+    "tool",
+    "schema_version",
+    "description_digest",
+    "provider",
+    "model",
+    "stage",
+    "effect",
+    "state",
+    "gate",
+    "code",
+    "error_class",
+    "reason",
+    "tenant",
+    "principal",
+]
+"""Columns by which calls are counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,22 +126,14 @@ class StoredEvent(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EventFilter:
-    """Which events; None or () = all. Times are over `recorded_at`: `since` <= it < `until`."""
-
-    session_id: str | None = None
-    call_id: str | None = None
-    types: tuple[str, ...] = ()
-    tool: str | None = None
-    tenant: str | None = None
-    principal: str | None = None
-    since: str | None = None
-    until: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CallFilter:
-    """Which calls; None or () = all. Times are over `proposed_at`: `since` <= it < `until`."""
+    """
+    Which calls; None or () = all. Times are over `proposed_at`: `since` <= it < `until`.
+
+    `types` and `actor`: calls that have an event of one of these types, by this actor. `labels`: (key, value) pairs
+    of the session, all of which must fit; a value that is no text is asked for by its canonical JSON. `resource`:
+    calls that were started with this resource key.
+    """
 
     session_id: str | None = None
     call_id: str | None = None
@@ -142,6 +152,32 @@ class CallFilter:
     duplicate_of: str | None = None
     since: str | None = None
     until: str | None = None
+    types: tuple[str, ...] = ()
+    actor: str | None = None
+    labels: tuple[tuple[str, str], ...] = ()
+    resource: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventFilter:
+    """
+    Which events; None or () = all. Times are over `recorded_at`: `since` <= it < `until`.
+
+    `labels` as for calls; `of`: events of the calls that fit that filter.
+    """
+
+    session_id: str | None = None
+    call_id: str | None = None
+    types: tuple[str, ...] = ()
+    tool: str | None = None
+    schema_version: int | None = None
+    tenant: str | None = None
+    principal: str | None = None
+    actor: str | None = None
+    labels: tuple[tuple[str, str], ...] = ()
+    since: str | None = None
+    until: str | None = None
+    of: CallFilter | None = None
 
 
 class PlacedCall(NamedTuple):
@@ -149,6 +185,24 @@ class PlacedCall(NamedTuple):
 
     position: int
     row: CallRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """
+    What became of a group of calls: `key` holds its values in the order asked, `states` how many stand in which state.
+
+    `repairable` counts those that ended in a way the model can put right, `timed` those with a duration. `p50` and
+    `p95` are exact, by nearest rank, in milliseconds; None where no call has a duration.
+    """
+
+    key: tuple[str | int | None, ...]
+    calls: int
+    states: Mapping[str, int]
+    repairable: int
+    timed: int
+    p50: float | None
+    p95: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,6 +243,9 @@ class Reader(Protocol):
     def call(self, call_id: str) -> CallRow | None:
         """Return a call's row."""
 
+    def tally(self, where: CallFilter, by: tuple[GroupKey, ...]) -> Sequence[Tally]:
+        """Return the calls that fit, counted by the values of these columns; those with the most calls first."""
+
     def keyed(self, tenant: str, idempotency_key: str) -> CallRow | None:
         """Return the call that holds a host's idempotency key in this tenant ('' = none)."""
 
@@ -217,6 +274,13 @@ class Store(Reader, Protocol):
 
     def rebuild(self, rows: Iterator[CallRow], *, write: bool) -> Sequence[tuple[str, CallRow | None, CallRow | None]]:
         """Compare the projection with rows folded from events: (callId, stored, folded) where they differ."""
+
+    def reindex(self, *, write: bool) -> Sequence[tuple[str, int]]:
+        """
+        Compare what is looked up beside the calls with the events; with `write` it is made again where it differs.
+
+        Returns (what, how many rows differ); empty where all is well, or nothing of the kind is kept.
+        """
 
     def close(self) -> None:
         """Close; further use raises `StoreUnavailable`."""

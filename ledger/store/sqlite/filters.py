@@ -1,4 +1,9 @@
-"""Filters as SQL: allow-listed columns, every value a bound parameter."""
+"""
+Filters as SQL: allow-listed columns, every value a bound parameter, and what leads to the rows.
+
+SQLite keeps no statistics here, and what is asked for decides everything: so a filter says itself by which index it
+wants to be answered. A `+` in front of a column keeps SQLite from choosing that one's index instead.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +14,15 @@ from ledger.calls import TERMINAL, WAITING
 from ledger.store.port import CallFilter, EventFilter
 from ledger.store.rules import SHORTEST_PART
 from ledger.store.sqlite.sql import marks
+from ledger.store.tags import ACTOR, PRINCIPAL, TENANT, label_name
+from ledger.strictjson import canonical
 
 IS_OPEN: Final = f"state NOT IN ({', '.join(repr(state) for state in sorted(TERMINAL))})"
 """As in the partial index on open calls: SQLite uses that only for the same words."""
+
+BAD_ENDS: Final = TERMINAL - {"succeeded"}
+IS_BAD_END: Final = f"state IN ({', '.join(repr(state) for state in sorted(BAD_ENDS))})"
+"""As in the partial index on calls that ended badly."""
 
 FREQUENT: Final = frozenset(
     {
@@ -31,6 +42,9 @@ IS_RARE: Final = f"type NOT IN ({', '.join(repr(name) for name in sorted(FREQUEN
 
 IS_WAITING: Final = f"state IN ({', '.join(repr(state) for state in sorted(WAITING))})"
 
+ACTIVE: Final = "active"
+"""The stage that the index by stage leaves out."""
+
 _EQUAL_CALL: Final = (
     "session_id",
     "call_id",
@@ -45,24 +59,68 @@ _EQUAL_CALL: Final = (
     "idempotency_key",
     "duplicate_of",
 )
+_FEW: Final = ("call_id", "call_id_part", "idempotency_key", "duplicate_of", "resource")
+"""Conditions that hardly any call meets."""
+_INDEXES: Final = {"code": "call_code", "gate": "call_gate", "error_class": "call_class", "reasons": "call_reason"}
+"""Conditions that calls meet which did not go well, each with its index in the order of positions."""
+
 _REST_OF_SESSION: Final = "sequence > ifnull((SELECT sequence FROM event WHERE position = ? AND session_id = ?), 0)"
 """In a session the order by position is the one by sequence, for which there is an index."""
 
-_EQUAL_EVENT: Final = ("session_id", "call_id", "tool", "tenant", "principal")
+_EQUAL_EVENT: Final = ("session_id", "call_id", "tool", "schema_version", "tenant", "principal")
+_TAGGED: Final = "(SELECT session_id AS tagged FROM session_tag WHERE name = ? AND value = ?)"
+_TOUCHED: Final = "(SELECT call_id AS touched, position AS at FROM call_resource WHERE resource = ? AND position > ?)"
+_HAS_TAG: Final = (
+    "EXISTS (SELECT 1 FROM session_tag t WHERE t.name = ? AND t.value = ? AND t.session_id = {table}.session_id)"
+)
+_HAS_PART: Final = (
+    "call.call_id IN (SELECT call_id FROM call WHERE substr(call_id, 1, ?) = ? OR substr(call_id, -?) = ?)"
+)
+_BY_ACTOR: Final = "substr(record, 1, ?) = ?"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hints:
+    """
+    What a look at the side tables told: the tag of few sessions that leads to the rows (name, value), if there is one.
+
+    No row that fits has a position up to `low`, or above `high`.
+    """
+
+    tag: tuple[str, str] | None = None
+    low: int = 0
+    high: int | None = None
+
+
+NO_HINTS: Final = Hints()
 
 
 @dataclass(slots=True)
 class Where:
-    """Conditions joined by AND, with their parameters, over a table."""
+    """Conditions joined by AND, with their parameters, over a table; `source` is it and what leads to it."""
 
     table: str
+    source: str = ""
     conditions: list[str] = field(default_factory=list)
-    values: list[Any] = field(default_factory=list)
+    first: list[Any] = field(default_factory=list)
+    rest: list[Any] = field(default_factory=list)
+    led: bool = False
+    order: str = "position"
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The parameters in the order of their marks."""
+        return (*self.first, *self.rest)
 
     def add(self, condition: str, *values: Any) -> None:
         """Add a condition with its parameters."""
         self.conditions.append(condition)
-        self.values += values
+        self.rest += values
+
+    def lead(self, source: str, *values: Any, order: str = "+position") -> None:
+        """Let another source, with its parameters, lead to the rows."""
+        self.source, self.led, self.order = source, True, order
+        self.first += values
 
     def equal(self, column: str, value: Any) -> None:
         """Add an equality, where a value is asked for."""
@@ -81,43 +139,163 @@ class Where:
         if until is not None:
             self.add(f"{column} < ?", until)
 
-    def select(self, columns: str, order: str) -> str:
+    def matching(self, columns: str) -> str:
+        """Return the SELECT of all that fits, in any order."""
+        where = " AND ".join(self.conditions) or "1"
+        return f"SELECT {columns} FROM {self.source or self.table} WHERE {where}"  # noqa: S608 - our names
+
+    def select(self, columns: str) -> str:
         """Return the SELECT of a page; its last parameter is the limit."""
-        where = " AND ".join(self.conditions)
-        return f"SELECT {columns} FROM {self.table} WHERE {where} ORDER BY {order} LIMIT ?"  # noqa: S608 - our names
+        if self.led and self.table == "event":  # sort positions, not records
+            found = f"{self.matching('position')} ORDER BY {self.order} LIMIT ?"
+            return f"SELECT {columns} FROM event WHERE position IN ({found}) ORDER BY position"  # noqa: S608 - our names
+        return f"{self.matching(columns)} ORDER BY {self.order} LIMIT ?"
 
 
-def event_where(where: EventFilter, after: int) -> Where:
+def tags_asked(where: CallFilter | EventFilter) -> list[tuple[str, str]]:
+    """Return the tags that a session of a row must have."""
+    named = ((TENANT, where.tenant), (PRINCIPAL, where.principal), (ACTOR, where.actor))
+    found = [(name, value) for name, value in named if value]
+    return found + [(label_name(key), value) for key, value in where.labels]
+
+
+def event_where(where: EventFilter, after: int, hints: Hints = NO_HINTS) -> Where:
     """Return the conditions of a page of events."""
     found = Where("event")
-    found.add("position > ?", after)
+    _lead_events(found, where, hints)
+    _positions(found, after, hints)
     for column in _EQUAL_EVENT:
         found.equal(column, getattr(where, column))
     found.among("type", where.types)
     if where.types and FREQUENT.isdisjoint(where.types):
         found.add(IS_RARE)
     if where.session_id is not None:
+        found.order = "sequence"
         found.add(_REST_OF_SESSION, after, where.session_id)
+    if where.actor is not None:
+        found.add(_BY_ACTOR, *_opening(where.actor))
+    _labels(found, where)
+    if where.of is not None:
+        _of_calls(found, where.of)
     found.within("recorded_at", where.since, where.until)
     return found
 
 
-def call_where(where: CallFilter, after: int) -> Where:
-    """Return the conditions of a page of calls."""
+def _lead_events(found: Where, where: EventFilter, hints: Hints) -> None:
+    if where.session_id is not None or where.call_id is not None:
+        return
+    if where.of is not None and is_rare(where.of):
+        found.lead("event")
+    elif hints.tag is not None:
+        found.lead(f"{_TAGGED} CROSS JOIN event ON event.session_id = tagged", *hints.tag)
+
+
+def _of_calls(found: Where, where: CallFilter) -> None:
+    calls = call_where(where, 0, whole=True)
+    if is_rare(where):
+        found.add(f"call_id IN ({calls.matching('call.call_id')})", *calls.values)
+        return
+    calls.add("call.call_id = event.call_id")
+    found.add(f"EXISTS ({calls.matching('1')})", *calls.values)
+
+
+def _opening(actor: str) -> tuple[int, bytes]:
+    """Return how a record of this actor begins, and its length: the canonical form has `actor` as its first key."""
+    text = b'{"actor":%b,' % canonical(actor)
+    return len(text), text
+
+
+def _positions(found: Where, after: int, hints: Hints) -> None:
+    column = "+position" if found.led else "position"
+    found.add(f"{column} > ?", max(after, hints.low))
+    if hints.high is not None:
+        found.add(f"{column} <= ?", hints.high)
+
+
+def _labels(found: Where, where: CallFilter | EventFilter) -> None:
+    for key, value in where.labels:
+        found.add(_HAS_TAG.format(table=found.table), label_name(key), value)
+
+
+def is_rare(where: CallFilter) -> bool:
+    """Return whether an index finds the calls that fit, because only few do."""
+    return _few(where) or _index(where) is not None
+
+
+def _few(where: CallFilter) -> bool:
+    return any(getattr(where, name) is not None for name in _FEW) or _rare_types(where)
+
+
+def _rare_types(where: CallFilter | EventFilter) -> bool:
+    return bool(where.types) and FREQUENT.isdisjoint(where.types)
+
+
+def _index(where: CallFilter) -> str | None:
+    """Return the partial index that holds the calls that fit and few others."""
+    for name, index in _INDEXES.items():
+        if getattr(where, name):
+            return index
+    if where.stage not in (None, ACTIVE):
+        return "call_stage"
+    if where.states and BAD_ENDS.issuperset(where.states):
+        return "call_end"
+    return "call_open" if where.states and TERMINAL.isdisjoint(where.states) else None
+
+
+def call_where(where: CallFilter, after: int, hints: Hints = NO_HINTS, *, whole: bool = False) -> Where:
+    """Return the conditions of a page of calls; `whole`: of all of them, in any order."""
     found = Where("call")
-    found.add("position > ?", after)
+    _lead_calls(found, where, after, hints)
+    if not whole:
+        _positions(found, after, hints)
     for column in _EQUAL_CALL:
-        found.equal(column, getattr(where, column))
+        found.equal(f"call.{column}", getattr(where, column))
+    if where.stage not in (None, ACTIVE):
+        found.add("stage <> 'active'")
     found.among("state", where.states)
     if where.states and TERMINAL.isdisjoint(where.states):
         found.add(IS_OPEN)
-        if where.session_id is None and where.call_id is None:
-            found.table = "call INDEXED BY call_open"  # SQLite would walk all calls by position
+    elif where.states and BAD_ENDS.issuperset(where.states):
+        found.add(IS_BAD_END)
     found.among("reason", where.reasons)
+    _labels(found, where)
+    _has_event(found, where)
     found.within("proposed_at", where.since, where.until)
-    part = where.call_id_part
-    if part is not None and len(part) < SHORTEST_PART:
-        found.add("call_id = ?", part)
-    elif part is not None:
-        found.add("(substr(call_id, 1, ?) = ? OR substr(call_id, -?) = ?)", len(part), part, len(part), part)
+    _part(found, where.call_id_part)
     return found
+
+
+def _lead_calls(found: Where, where: CallFilter, after: int, hints: Hints) -> None:
+    if where.resource is not None:
+        source = f"{_TOUCHED} CROSS JOIN call ON call.call_id = touched"
+        found.lead(source, where.resource, after, order="at")
+    elif where.session_id is not None or where.call_id is not None:
+        return
+    elif _few(where):
+        found.lead("call")
+    elif (index := _index(where)) is not None:
+        found.source = f"call INDEXED BY {index}"  # SQLite would walk all calls by position
+    elif hints.tag is not None:
+        found.lead(f"{_TAGGED} CROSS JOIN call ON call.session_id = tagged", *hints.tag)
+
+
+def _has_event(found: Where, where: CallFilter) -> None:
+    if not where.types and where.actor is None:
+        return
+    events = Where("event e")
+    events.among("e.type", where.types)
+    if where.actor is not None:
+        events.add("substr(e.record, 1, ?) = ?", *_opening(where.actor))
+    if _rare_types(where):
+        events.add(IS_RARE)
+        found.add(f"call.call_id IN ({events.matching('e.call_id')})", *events.values)
+    else:
+        events.add("e.call_id = call.call_id")
+        found.add(f"EXISTS ({events.matching('1')})", *events.values)
+
+
+def _part(found: Where, part: str | None) -> None:
+    if part is not None and len(part) < SHORTEST_PART:
+        found.add("call.call_id = ?", part)
+    elif part is not None:  # ids alone are in the index of the primary key
+        found.add(_HAS_PART, len(part), part, len(part), part)

@@ -12,11 +12,13 @@ from typing import Any, Final
 from ledger.calls import CallRow
 from ledger.errors import StoreUnavailable
 from ledger.store import rules
-from ledger.store.port import CallFilter, EventFilter, Head, PlacedCall, SessionRow, StoredEvent
+from ledger.store.port import CallFilter, EventFilter, GroupKey, Head, PlacedCall, SessionRow, StoredEvent, Tally
 from ledger.store.sqlite import door, sql
+from ledger.store.sqlite.counting import tallied
 from ledger.store.sqlite.faults import translated
 from ledger.store.sqlite.files import Files
 from ledger.store.sqlite.filters import IS_OPEN, IS_WAITING, call_where, event_where
+from ledger.store.sqlite.hints import look
 
 _READ: Final = (
     f"SELECT {sql.STORED} FROM event"  # noqa: S608 - our own names
@@ -122,7 +124,9 @@ def open_reader(files: Files) -> sqlite3.Connection:
         connection.close()
         if files.wal.exists() or door.may_write(files.database.parent):
             raise
-        return files.connect("ro", immutable=True)
+        connection = files.connect("ro", immutable=True)
+        connection.execute("PRAGMA query_only=ON")
+        return connection
 
 
 class SqliteReader:
@@ -148,14 +152,22 @@ class SqliteReader:
 
     def events(self, where: EventFilter, *, after: int = 0, limit: int) -> Sequence[StoredEvent]:
         """Return events over all sessions; see `Reader.events`."""
-        found = event_where(where, after)
-        statement = found.select(sql.STORED, "position" if where.session_id is None else "sequence")
-        return list(map(sql.stored_event, self._all(statement, (*found.values, limit))))
+        with self._readers.connection() as connection:
+            found = event_where(where, after, look(connection, where, limit))
+            rows = sql.run(connection, found.select(sql.STORED), (*found.values, limit)).fetchall()
+        return list(map(sql.stored_event, rows))
 
     def calls(self, where: CallFilter, *, after: int = 0, limit: int) -> Sequence[PlacedCall]:
         """Return calls; see `Reader.calls`."""
-        found = call_where(where, after)
-        return list(map(sql.placed_call, self._all(found.select(sql.PLACED, "position"), (*found.values, limit))))
+        with self._readers.connection() as connection:
+            found = call_where(where, after, look(connection, where, limit))
+            rows = sql.run(connection, found.select(sql.PLACED), (*found.values, limit)).fetchall()
+        return list(map(sql.placed_call, rows))
+
+    def tally(self, where: CallFilter, by: tuple[GroupKey, ...]) -> Sequence[Tally]:
+        """Count calls; see `Reader.tally`."""
+        with self._readers.snapshot() as connection:
+            return tallied(connection, where, by)
 
     def call(self, call_id: str) -> CallRow | None:
         """Return a call's row."""

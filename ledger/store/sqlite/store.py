@@ -18,6 +18,7 @@ from ledger.store.sqlite.anchor import Anchor
 from ledger.store.sqlite.changes import Answer, Changes, Request
 from ledger.store.sqlite.faults import translated
 from ledger.store.sqlite.files import Files
+from ledger.store.sqlite.lookups import compare
 from ledger.store.sqlite.reader import Readers, SqliteReader
 from ledger.store.sqlite.writer import Writer, is_outcome
 
@@ -72,6 +73,16 @@ class SqliteStore(SqliteReader):
                 changes.put_call(row)
         return found
 
+    def reindex(self, *, write: bool) -> Sequence[tuple[str, int]]:
+        """Compare what is looked up beside the calls with the events; see `Store.reindex`."""
+        if not write:
+            with self._pool.snapshot() as connection:
+                return compare(connection, write=False)
+        try:
+            return self._writer.alone(lambda connection: compare(connection, write=True))
+        except sqlite3.Error as error:
+            raise translated(error, self._files.database, doing="rebuild the look-ups of") from error
+
     def close(self) -> None:
         """Close the connections; the last one brings the log home."""
         self._pool.close()
@@ -111,6 +122,13 @@ class ReadOnlySqliteStore(SqliteReader):
             raise _refusal(rows)
         with self._pool.snapshot() as connection:
             return differences(connection, rows)
+
+    def reindex(self, *, write: bool) -> Sequence[tuple[str, int]]:
+        """Compare what is looked up beside the calls with the events; see `Store.reindex`. Refuses to write."""
+        if write:
+            raise _refusal(write)
+        with self._pool.snapshot() as connection:
+            return compare(connection, write=False)
 
     def close(self) -> None:
         """Close the connections, and leave no trace of them."""
