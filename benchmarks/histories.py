@@ -55,7 +55,11 @@ def appenders(store: Store, session_id: str, threads: int, each: int) -> float:
 
 
 def append_cost(folder: Path, rounds: int) -> dict[str, Any]:
-    """Compare appends to a session of 20,000 events with appends to one of 200, 1 and 20 callers (case 12)."""
+    """
+    Compare appends to a session of 20,000 events with appends to one of 200, 1 and 20 callers.
+
+    https://github.com/google/adk-js/pull/831 is the report: convoys of 150 s, because each append read the history.
+    """
     store = open_store(f"sqlite:///{folder}/append.db", create=True)
     sizes = {"short": 200, "long": 20_000}
     for name, events in sizes.items():
@@ -110,7 +114,12 @@ def replay(folder: Path, events: int) -> dict[str, Any]:
 
 
 def size_on_disk(folder: Path) -> dict[str, Any]:
-    """Compare the database with its payloads (calls with 20 KB results), and replay of 10 times more (case 45)."""
+    """
+    Compare the database with its payloads (calls with 20 KB results), and replay of 10 times more.
+
+    https://github.com/google/adk-python/issues/7102 and https://github.com/openai/codex/issues/38349 are the reports:
+    each checkpoint held all earlier results, and a resume took the history in twice.
+    """
     result = "y" * 20_000
     timed: dict[int, tuple[float, float]] = {}
     sizes: dict[int, float] = {}

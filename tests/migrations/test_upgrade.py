@@ -39,6 +39,14 @@ def schema(path: Path) -> dict[str, str]:
     return {name: re.sub(r"\s+", " ", words).replace("( ", "(").replace(" )", ")") for name, words in rows}
 
 
+def revisions(path: Path) -> list[str]:
+    """Return what the table of the revision says: one row, however many began."""
+    connection = sqlite3.connect(path)
+    rows = connection.execute("SELECT version_num FROM alembic_version").fetchall()
+    connection.close()
+    return [name for (name,) in rows]
+
+
 def declared(path: Path) -> dict[str, str]:
     """Return the same for a database made from the declarations."""
     engine = create_engine(f"sqlite:///{path}")
@@ -103,7 +111,8 @@ def upgraded_up_to(path: Path, last: int) -> int:
 
 
 def test_a_killed_upgrade_reaches_its_end_the_next_time(tmp_path: Path) -> None:
-    """SIGKILL before each statement and each commit: the next start finds nothing half done (shelf issue 24)."""
+    """SIGKILL before each statement and each commit: the next start finds nothing half done."""
+    # https://github.com/dgahagan/shelf/issues/24 ("duplicate column name" at each start, for ever)
     whole = tmp_path / "whole.db"
     open_store(str(whole), create=True).close()
     for last in count():
@@ -120,6 +129,8 @@ def test_a_killed_upgrade_reaches_its_end_the_next_time(tmp_path: Path) -> None:
 
 def test_four_processes_start_at_once(path: Path) -> None:
     """Four processes open a new ledger at once: all work, one made the tables."""
+    # https://github.com/vectorize-io/hindsight/pull/521 (both made them), and for threads
+    # https://github.com/miguelgrinberg/Flask-Migrate/issues/311 (Alembic's globals are one process's)
     processes = [start("open_once", path) for _ in range(4)]
     for process in processes:
         assert process.stdin is not None
@@ -130,6 +141,7 @@ def test_four_processes_start_at_once(path: Path) -> None:
         assert process.returncode == 0
     health = check(str(path))
     assert (health.sound, health.chains.sessions) == (True, 4)
+    assert revisions(path) == [HEAD]
 
 
 def test_four_threads_start_at_once(path: Path) -> None:
@@ -137,6 +149,7 @@ def test_four_threads_start_at_once(path: Path) -> None:
     run("open_four_times", path)
     health = check(str(path))
     assert (health.sound, health.chains.sessions) == (True, 4)
+    assert revisions(path) == [HEAD]
 
 
 def test_threads_open_ledgers_of_their_own_at_once(tmp_path: Path) -> None:
