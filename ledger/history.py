@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
 from ledger.calls import NEW_CALL, TERMINAL, Call, evolve
+from ledger.catalog.finding import FIND_TOOLS, found_names
 from ledger.errors import IllegalTransition
 from ledger.events import (
     BatchPlanned,
@@ -115,6 +116,7 @@ class History:
     open_ids: dict[str, None] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
     truncated: bool = False  # some result was too large to be shown whole
+    found: dict[str, None] = field(default_factory=dict)  # the names that `find_tools` found so far
 
     def load(self, event: Event) -> None:
         """
@@ -205,6 +207,8 @@ class History:
         if isinstance(event.body, CallProposed):
             self._place(after)
         self.truncated = self.truncated or after.truncated_for_model
+        if after.tool == FIND_TOOLS and after.state == "succeeded" and after.executor == "host":
+            self.found |= dict.fromkeys(found_names(after.result))
         if after.state in TERMINAL:
             self.open_ids.pop(call_id, None)
             if before.state in TERMINAL or after.state == "superseded":

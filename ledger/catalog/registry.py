@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
@@ -72,10 +72,15 @@ class Registry:
         published = self.catalog.tools.keys() if self.catalog else ()
         return tuple(sorted(self._tools.keys() | set(published)))
 
-    def offered(self) -> list[ToolVersion]:
-        """Return copies of what a model may be offered, by name: active, and with a function here."""
+    def offered(self, *, also: Collection[str] = ()) -> list[ToolVersion]:
+        """Return copies of what a model may be offered, by name: active, and with a function here; *also* these."""
         found = [self.version(name) for name in sorted(self._tools)]
-        return [exported(each) for each in found if each is not None and self._stage(each) == "active"]
+        return [exported(v) for v in found if v is not None and (self._stage(v) == "active" or v.tool in also)]
+
+    def hidden(self) -> frozenset[str]:
+        """Return the tools with a function here that only sessions which had them before are offered."""
+        found = [self.version(name) for name in self._tools]
+        return frozenset(each.tool for each in found if each is not None and self._stage(each) == "hidden")
 
     def _stage(self, version: ToolVersion) -> str:
         definition = self.definition(version.tool)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from ledger.errors import UsageError
 from ledger.events.session_bodies import CloseReason
 from ledger.execution.drive import adrive, drive
-from ledger.execution.paging import READ_RESULT
 from ledger.execution.requests import Steps
 from ledger.history import History
 from ledger.providers.port import ProposedCall
 from ledger.session.border import messages as checked
-from ledger.session.border import optional_text, seconds, text, whole, wire
+from ledger.session.border import optional_text, seconds, text, whole
 from ledger.session.intake import OnRejection, Terms, take_in
 from ledger.session.loop import Loop
 from ledger.session.results import CallResult, Results
@@ -117,14 +116,27 @@ class Session:
         """Decide about every open call and act, as the first `messages` does; says what was decided."""
         return self._run(self._loop.resume(dry_run=dry_run, execute=execute))
 
-    def tools(self, format: str = "openai") -> list[JsonObject]:
-        """Return the tools for the model's request, retired ones left out; a call of another one is `not_offered`."""
-        core = self._loop.core
-        offered = core.wiring.registry.offered()
-        if not core.history.truncated:  # nothing was cut, so there is nothing to read on in
-            offered = [version for version in offered if version.tool != READ_RESULT]
-        self._loop.offered = frozenset(version.tool for version in offered)
-        return wire(format).tools(offered)
+    def tools(self, format: str = "openai", *, only: Collection[str] | None = None) -> list[JsonObject]:
+        """
+        Return the tools for the model's request, retired ones left out; a call of another one is `not_offered`.
+
+        `only`: the names of those that the task can use now. With `find_tools` among them the model can search for
+        more: what it found is offered from the next turn on, after a resume too. A tool that was hidden meanwhile
+        stays with the sessions that had it. `tools_tokens` says how much they take. Raises `UsageError` for a name
+        that nobody knows.
+        """
+        if not self._loop.core.loaded:  # what was found, cut or hidden is in the record
+            self._run(self._loop.look())
+        return self._loop.offer(format, only)
+
+    @property
+    def tools_tokens(self) -> int:
+        """
+        About how many tokens the definitions take that `tools` returned last (0: none yet).
+
+        The bytes of their canonical JSON by 4, rounded up. Above the ledger's `tools_budget` a warning is logged.
+        """
+        return self._loop.offered_tokens
 
     def __enter__(self) -> Self:
         return self
