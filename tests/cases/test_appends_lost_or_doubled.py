@@ -8,11 +8,14 @@ from typing import Any
 
 import pytest
 
-from ledger import LedgerError
-from ledger.events import CallNoted, MessageRecorded
-from ledger.store.port import Reader
+from ledger import Ledger, LedgerError
+from ledger.events import CallNoted, Event, MessageRecorded, encode
+from ledger.store.port import Append, Reader
 from tests.cases.scenes import SESSION, Desk
 from tests.session.agents import asked, recorded
+
+EMPTY = 200_000
+"""More bytes than a ledger has with nothing in it."""
 
 
 def test_a_sequence_begins_anew_after_a_restart(desk: Desk) -> None:
@@ -88,15 +91,40 @@ def test_an_append_reads_the_whole_history(desk: Desk) -> None:
     each event once.
     """
     # https://github.com/google/adk-js/pull/831 (convoys of 150 s); the times are in the benchmark.
-    session = desk.open().session(SESSION)
-    for number in range(600):
-        session.add({"role": "user", "content": str(number)})
+    first = desk.open()
+    first.session(SESSION).add({"role": "user", "content": "first"})
+    writing: Any = first.reader
+    long = tuple(encode(said(first, str(number))) for number in range(1_000))
+    writing.append(Append(session_id=SESSION, drafts=long))
     ledger = desk.open()
     counting: Counting = ledger.wrap_store(Counting)
     again = ledger.session(SESSION)
     again.messages()
-    assert counting.read_events == len(again.history.entries) + 2  # opened and claimed
+    assert counting.read_events == len(again.history.entries) + 2 > 1_000  # opened and claimed
     before = counting.read_events
     again.dispatch(asked(("pay", {"amount": 1})))
     again.add({"role": "user", "content": "more"})
     assert counting.read_events == before
+
+
+def said(ledger: Ledger, text: str) -> Event:
+    """Return an event of the session: a user's message."""
+    clock = ledger._wiring.clock
+    body = MessageRecorded(role="user", provider="openai", message={"role": "user", "content": text})
+    return Event(session_id=SESSION, event_id=clock.new_id(), recorded_at=clock.stamp(), body=body)
+
+
+def test_each_checkpoint_holds_all_earlier_results(desk: Desk) -> None:
+    """A result of 20 KB is kept once: events do not grow with those before them, nor the file beyond its payload."""
+    # https://github.com/google/adk-python/issues/7102, https://github.com/openai/codex/issues/38349 (history taken in
+    # twice on resume: see the test above); sizes and times of 2,000 calls are in the benchmark.
+    ledger = desk.open(tools=False)
+    ledger.tool("big", effect="read", schema={"type": "object"})(lambda **_: "y" * 20_000)
+    session = ledger.session(SESSION)
+    for _ in range(8):
+        session.dispatch(asked(*[("big", {})] * 4))
+    sizes = [len(row.record) for row in ledger.reader.read(SESSION, limit=1_000)]
+    assert sum(size > 20_000 for size in sizes) == 32
+    assert max(sizes) < 20_000 * 1.1
+    ledger.close()
+    assert (desk.folder / "ledger.db").stat().st_size <= 1.3 * 32 * 20_000 + EMPTY

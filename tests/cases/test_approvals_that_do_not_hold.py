@@ -8,8 +8,11 @@ import pytest
 
 from ledger import Ask, Ledger
 from ledger.errors import DivergentTurn, VerdictRefused
+from ledger.events import CallApprovalRequested
 from tests.cases.scenes import SESSION, Desk
-from tests.session.agents import asked
+from tests.cli.running import data
+from tests.cli.running import ledger as command
+from tests.session.agents import asked, recorded
 
 
 def asking(desk: Desk) -> Ledger:
@@ -19,15 +22,25 @@ def asking(desk: Desk) -> Ledger:
     return ledger
 
 
+def requests(ledger: Ledger) -> list[CallApprovalRequested]:
+    """Return the questions to a person, as they are recorded."""
+    bodies = [event.body for event in recorded(ledger, SESSION)]
+    return [body for body in bodies if isinstance(body, CallApprovalRequested)]
+
+
 def test_a_restart_loses_what_waits_for_approval(desk: Desk) -> None:
     """All three are listed after a restart, with tool, arguments and since when; decisions apply, each once."""
     # https://github.com/omnigent-ai/omnigent/issues/5144, https://github.com/qf-studio/pilot/issues/4411
-    asking(desk).session(SESSION).dispatch(asked(*(("pay", {"amount": n}) for n in (1, 2, 3))))
+    host = asking(desk).session(SESSION, principal="bob")
+    host.dispatch(asked(*(("pay", {"amount": n}) for n in (1, 2, 3))))
     ledger = asking(desk)
     one, two, three = ledger.reviews(kind="approval")
     assert [(row["tool"], row["state"]) for row in (one, two, three)] == [("pay", "awaiting-approval")] * 3
     assert [ledger.find(row["callId"]).to_run for row in (one, two, three)] == [{"amount": n} for n in (1, 2, 3)]
-    assert all(row["waitingSince"] for row in (one, two, three))
+    assert all(row["waitingSince"] and row["principal"] == "bob" for row in (one, two, three))
+    assert [asked_of.who for asked_of in requests(ledger)] == [("ada",)] * 3
+    assert command("review", "list").exit_code == 3
+    assert [row["callId"] for row in data("review", "list")] == [row["callId"] for row in (one, two, three)]
     ledger.approve(one["callId"], by="ada")
     ledger.deny(two["callId"], by="ada")
     with pytest.raises(VerdictRefused, match="approved already by ada"):
@@ -39,8 +52,8 @@ def test_a_restart_loses_what_waits_for_approval(desk: Desk) -> None:
 
 def test_what_was_approved_is_not_what_runs(desk: Desk) -> None:
     """
-    Other arguments at the approved call's place run nothing and use nothing up; another id of the
-    provider is nothing.
+    Other arguments, or another tool, at the approved call's place run nothing and use nothing up;
+    another id of the provider is nothing.
     """
     # https://github.com/extra-org/extra/issues/139, https://github.com/pydantic/pydantic-ai/issues/6968
     ledger = asking(desk)
@@ -49,6 +62,9 @@ def test_what_was_approved_is_not_what_runs(desk: Desk) -> None:
     again = asking(desk)
     with pytest.raises(DivergentTurn):
         again.session(SESSION).dispatch(asked(("pay", {"amount": 1000})), turn=1)
+    again.tool("refund", effect="write")(desk.pay)
+    with pytest.raises(DivergentTurn):
+        again.session(SESSION).dispatch(asked(("refund", {"amount": 1})), turn=1)
     told = asking(desk).session(SESSION).dispatch(asked(("pay", {"amount": 1}), ids=("regenerated",)), turn=1)
     assert (told.calls[0].state, told.calls[0].call_id, desk.paid) == ("succeeded", call_id, [1])
     later = asking(desk).session(SESSION)

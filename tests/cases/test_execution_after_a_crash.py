@@ -7,6 +7,7 @@ import pytest
 from ledger.errors import DivergentTurn, VerdictRefused
 from ledger.providers.check import check_openai
 from tests.cases.scenes import SESSION, Desk, results
+from tests.cli.running import ledger as command
 from tests.session.agents import asked, types
 
 
@@ -30,7 +31,7 @@ def test_an_effect_runs_again_after_its_process_was_killed(desk: Desk) -> None:
         ledger.resolve(waiting["callId"], "did-not-happen", run=True, by="bob")
     ledger.session(SESSION).messages()
     assert desk.paid == [-5]
-    assert desk.command("resume", SESSION).returncode == 0
+    assert command("resume", SESSION).exit_code == 0
 
 
 def test_finished_calls_run_again_on_continue(desk: Desk) -> None:
@@ -42,6 +43,7 @@ def test_finished_calls_run_again_on_continue(desk: Desk) -> None:
     before = types(first, SESSION)
     for _ in range(3):
         ledger = desk.open()
+        assert ledger.resume(SESSION).decisions == []
         session = ledger.session(SESSION)
         assert session.messages() == told
         assert desk.open().session(SESSION).dispatch(reply).messages == told

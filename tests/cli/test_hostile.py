@@ -7,14 +7,12 @@ from typing import Any
 
 import pytest
 
-from ledger import Ledger
 from ledger.events import CallOutcomeArrivedLate, ToolStageChanged, ToolVersionPublished, encode
 from ledger.store.port import Append
-from ledger.testing.contract.building import add
 from tests.audit.odd import append, held, of_call
 from tests.audit.world import HOSTILE, opened
 from tests.cli.hosts import app
-from tests.cli.running import call_ids, ledger, process
+from tests.cli.running import call_ids, ledger
 from tests.cli.test_output import raw_controls
 
 __all__ = ["app"]
@@ -97,38 +95,3 @@ def _texts(value: Any) -> Iterator[str]:
         yield value
     for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         yield from _texts(part)
-
-
-@pytest.mark.parametrize(
-    "env",
-    [
-        {"PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"},
-        {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
-    ],
-    ids=["cp1252", "C"],
-)
-@pytest.mark.parametrize("form", [[], ["--format", "csv"], ["--json"]], ids=["table", "csv", "json"])
-def test_an_old_locale_loses_nothing(world: Path, env: dict[str, str], form: list[str]) -> None:
-    """Case 44: what the encoding lacks is written as an escape, and the output is complete."""
-    done = process("audit", "events", *form, module="ledger", env=env, cwd=world)
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert b"\\u4e2d\\u6587" in done.stdout
-    if not form:
-        events = json.loads(ledger("audit", "events", "--json").stdout)["data"]
-        assert done.stdout.count(b"\n") == len(events) + 1
-
-
-def test_a_reader_who_leaves_ends_it_quietly(empty: Path) -> None:
-    """Case 43: `| head -1` on ten thousand events is one line, nothing on stderr, and no fault."""
-    with Ledger.open("sqlite:///ledger.db") as host:
-        add(host._wiring.store, "long", *(f"event-{number}" for number in range(10_000)))
-    for command in (
-        ["replay", "session", "long"],
-        ["replay", "session", "long", "--format", "jsonl"],
-        ["replay", "session", "long", "--json"],
-        ["audit", "events", "--format", "csv"],
-    ):
-        done = process(*command, module="ledger", env={"PYTHONUNBUFFERED": "1"}, shell="| head -1", cwd=empty)
-        assert done.stderr == b"", command
-        assert done.stdout.count(b"\n") == 1, command
-        assert done.returncode in (0, 141), command
