@@ -69,6 +69,7 @@ class Call:
     revision: int = 0
     principal: str | None = None
     tenant: str | None = None
+    on_behalf_of: str | None = None
     # the intent
     raw_arguments: str | None = None
     arguments: Any = None
@@ -89,6 +90,7 @@ class Call:
     imported: bool = False
     redacted: bool = False
     # what the gates said
+    gates: tuple[str, ...] = ()
     arguments_digest: str | None = None
     approval: Approval | None = None
     # execution
@@ -132,6 +134,7 @@ class Call:
     waiting_since: str | None = None
     ended_at: str | None = None
     sequence: int = 0
+    last_event_id: str | None = None
 
     @property
     def to_run(self) -> Any:

@@ -53,6 +53,7 @@ def evolve(call: Call, event: Event, sequence: int = 0) -> Call:
         raise IllegalTransition(event.type, call.state, call.call_id, why)
     changes = _changes(call, body, event)
     changes["sequence"] = event.sequence or sequence
+    changes["last_event_id"] = event.event_id
     return call.changed(**changes)
 
 
@@ -69,7 +70,7 @@ def _changes(call: Call, body: CallBody, event: Event) -> Changes:
         case CallProposed():
             return _proposed(body, event)
         case CallValidated():
-            return {"state": "validated", "arguments_digest": body.arguments_digest, "approval": None}
+            return _validated(body)
         case CallRejected() | CallDenied():
             return _refused(body, event)
         case CallAuthorized():
@@ -117,6 +118,7 @@ def _proposed(body: CallProposed, event: Event) -> Changes:
         "revision": event.revision or 0,
         "principal": event.principal,
         "tenant": event.tenant,
+        "on_behalf_of": event.on_behalf_of,
         "raw_arguments": body.raw_arguments,
         "arguments": body.arguments,
         "provider_call_id": body.provider_call_id,
@@ -137,6 +139,11 @@ def _proposed(body: CallProposed, event: Event) -> Changes:
         "in_doubt": body.imported or body.executor == "provider",
         "proposed_at": event.recorded_at,
     }
+
+
+def _validated(body: CallValidated) -> Changes:
+    known = {"state": "validated", "gates": body.gates}
+    return known | {"arguments_digest": body.arguments_digest, "approval": None}
 
 
 def _refused(body: CallRejected | CallDenied, event: Event) -> Changes:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ledger.answers import Allow, Ask, Deny
+from ledger.catalog import GATE_ERROR
 from ledger.events import CallApprovalRequested, CallAuthorized, CallDenied
 from ledger.events.fields import fits
 
@@ -72,7 +73,7 @@ def _denied(asked: Asked) -> CallDenied | None:
 
 def _gate_error(policy: str, why: str) -> CallDenied:
     message = "The call could not be authorized; it was not executed."
-    return CallDenied(code="gate_error", message=message, policy=policy, rule=why)
+    return CallDenied(code=GATE_ERROR, message=message, policy=policy, rule=why)
 
 
 def _ask(policy: str, ask: Ask, digest: str, expiry: Callable[[float], str]) -> CallApprovalRequested:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ledger.answers import Invalid
+from ledger.catalog import GATE_ERROR
 from ledger.events import CallRejected
 from ledger.events.fields import fits
 
@@ -33,7 +34,7 @@ def faulty(why: str) -> CallRejected:
     """Return the rejection for a check that itself failed: nothing runs that was not checked."""
     return CallRejected(
         gate="business",
-        code="gate_error",
+        code=GATE_ERROR,
         error_class="tool",
         message="The call could not be checked; it was not executed.",
         hint=why,

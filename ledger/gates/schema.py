@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledger.catalog import CompiledSchema
+from ledger.catalog import GATE_ERROR, CompiledSchema
 from ledger.events import CallRejected
 from ledger.strictjson import JsonObject
 
@@ -13,10 +13,10 @@ def validate(schema: CompiledSchema, arguments: JsonObject) -> CallRejected | No
     if not found:
         return None
     wire = tuple({"pointer": v.pointer, "keyword": v.keyword, "message": v.message} for v in found)
-    if any(v.keyword == "gate_error" for v in found):
+    if any(v.keyword == GATE_ERROR for v in found):
         return CallRejected(
             gate="schema",
-            code="gate_error",
+            code=GATE_ERROR,
             error_class="tool",
             message="The arguments could not be checked; the call was not executed.",
             violations=wire,

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from typing import Final
 
 from ledger.answers import Allow
-from ledger.catalog import checked_keys
+from ledger.calls import Call
+from ledger.catalog import GATE_ERROR, checked_keys
 from ledger.errors import LedgerError
-from ledger.events import Body, CallAuthorized, CallRejected, CallValidated
+from ledger.events import (
+    CallApprovalRequested,
+    CallAuthorized,
+    CallDenied,
+    CallFlagged,
+    CallRejected,
+    CallValidated,
+)
 from ledger.execution.requests import Steps, user_code
 from ledger.gates import Asked, authorize, business
 from ledger.gates.business import faulty
 from ledger.session.core import Core
 from ledger.session.work import Work, context_of
 
-PURE_GATES = ("lookup", "decode", "schema")
+PURE_GATES: Final = ("lookup", "decode", "schema")
+ALL_CHECKS: Final = (*PURE_GATES, "business")
 
 
 def has_user_code(core: Core, works: Sequence[Work]) -> bool:
@@ -26,28 +36,77 @@ def has_user_code(core: Core, works: Sequence[Work]) -> bool:
     return own or bool(core.wiring.policies) or "" in checks
 
 
+def to_pass(call: Call) -> bool:
+    """
+    Whether a call that has not started has gates before it.
+
+    What a policy allowed goes through them again (policies may have changed since); what a person allowed, only where
+    the host's checks never saw it: recovery flagged it first, or the person sent the arguments.
+    """
+    if call.state in ("unknown", "proposed", "validated"):
+        return True
+    if call.state != "authorized" or call.approval is None:
+        return False
+    return call.approval.by == "policy" or (call.never_ran and "business" not in call.gates)
+
+
 def pass_gates(core: Core, work: Work) -> Steps[None]:
     """Take a call that the pure gates let through through business and authorization; the work keeps the events."""
-    tool = work.tool
-    if tool is None:  # pragma: no cover - the lookup gate refused it
+    call = work.stub
+    if call.state == "authorized" and call.approval is not None and call.approval.by != "policy":
+        stopped = yield from stopped_anyway(core, work, call.approval.person or "")
+        work.bodies += [] if stopped is None else [stopped]
+        work.authorized = stopped is None
         return
-    refused = yield from business_gate(core, work)
-    if refused is not None:
-        work.refusal = refused
-        work.bodies.append(refused)
+    if call.state == "validated":
+        work.digest = call.arguments_digest or work.digest
+    found = yield from checked(core, work)
+    if isinstance(found, CallRejected):
+        work.refusal = found
+        work.bodies.append(found)
         return
-    gates = (*PURE_GATES, "business")
-    work.bodies.append(CallValidated(gates=gates, validator=tool.validator.name, arguments_digest=work.digest))
+    if call.state != "validated":
+        work.bodies.append(found)
     decision = yield from authorization(core, work)
     work.bodies.append(decision)
     work.authorized = isinstance(decision, CallAuthorized)
 
 
-def business_gate(core: Core, work: Work) -> Steps[CallRejected | None]:
+def checked(core: Core, work: Work) -> Steps[CallValidated | CallRejected]:
+    """Return what the business gate says of a call that the pure gates let through."""
+    refused = yield from _business_gate(core, work)
+    return refused or passed(work, ALL_CHECKS)
+
+
+def passed(work: Work, gates: tuple[str, ...]) -> CallValidated:
+    """Return the event of a call that passed these gates, bound to the arguments that will run."""
+    name = work.tool.validator.name if work.tool is not None else "jsonschema"
+    return CallValidated(gates=gates, validator=name, arguments_digest=work.digest)
+
+
+def stopped_anyway(core: Core, work: Work, person: str) -> Steps[CallRejected | CallDenied | CallFlagged | None]:
+    """
+    Return what stops a call although a person allowed it; None: nothing.
+
+    A person answers where a policy asks (if it asks that person), never the checks, nor a policy that denies.
+    """
+    refused = yield from _business_gate(core, work)
+    if refused is not None:
+        return refused
+    decision = yield from authorization(core, work)
+    if isinstance(decision, CallApprovalRequested):
+        if decision.who is None or person in decision.who:
+            return None
+        why = f"a policy asks {', '.join(decision.who)}, not {person}"
+        return CallFlagged(reason="approval-mismatch", evidence={"found": work.stub.state, "why": why})
+    return decision if isinstance(decision, CallDenied) else None
+
+
+def _business_gate(core: Core, work: Work) -> Steps[CallRejected | None]:
     """Return why the host's checks (or its model classes) refuse the call, or None."""
     tool = work.tool
-    if tool is None:  # pragma: no cover - the lookup gate refused it
-        return None
+    if tool is None:  # nobody here can check it
+        return faulty("this process has no code for the tool")
     try:
         tool.bind(copy.deepcopy(work.to_run or {}))
     except LedgerError as error:
@@ -60,29 +119,40 @@ def business_gate(core: Core, work: Work) -> Steps[CallRejected | None]:
         try:
             answer = yield from user_code(check, copy.deepcopy(work.to_run or {}), context_of(core, work))
         except Exception as error:  # noqa: BLE001 - a check that fails fails closed
-            return faulty(f"the check {_name(check)} raised {type(error).__name__}")
-        refused = business(answer)
+            refused: CallRejected | None = faulty(f"the check {_name(check)} raised {type(error).__name__}")
+        else:
+            refused = business(answer)
         if refused is not None:
+            if refused.code == GATE_ERROR:
+                core.wiring.log.warning("call %s: %s failed: %s", work.call_id, _name(check), refused.hint)
             return refused
     return None
 
 
-def authorization(core: Core, work: Work) -> Steps[Body]:
-    """Return what the host's policies decide."""
+def authorization(core: Core, work: Work) -> Steps[CallAuthorized | CallDenied | CallApprovalRequested]:
+    """
+    Return what the host's policies decide.
+
+    They get the principal as the host gave it; where no host is there (a worker, a verdict), the one that is recorded.
+    """
     seen = core.history.calls.get(work.call_id) or work.stub
+    actor = core.actor if core.actor is not None else seen.principal
     asked: list[Asked] = []
     for policy in core.wiring.policies:
         name = _name(policy)
         shown = seen.changed(arguments=copy.deepcopy(work.intent), executed=copy.deepcopy(work.to_run))
         try:
-            answer = yield from user_code(policy, shown, core.actor)
+            answer = yield from user_code(policy, shown, actor)
         except Exception as error:  # noqa: BLE001 - a policy that fails denies
-            asked.append(Asked(name, None, failed=type(error).__name__))
+            asked.append(Asked(name, None, failed=f"raised {type(error).__name__}"))
             continue
         asked.append(Asked(name, answer))
     if not asked:
         asked.append(Asked("none", Allow()))
-    return authorize(asked, work.digest, core.wiring.clock.after)
+    decision = authorize(asked, work.digest, core.wiring.clock.after)
+    if isinstance(decision, CallDenied) and decision.code == GATE_ERROR:
+        core.wiring.log.warning("call %s: policy %s failed: %s", work.call_id, decision.policy, decision.rule)
+    return decision
 
 
 def resource_keys(work: Work) -> Steps[frozenset[str] | None]:

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 from ledger.calls import Call
 from ledger.catalog import Tool
 from ledger.errors import WrongSequence
-from ledger.events import Body, CallFailed, CallFlagged, CallRejected, CallValidated, SessionResumed
+from ledger.events import Body, CallFailed, CallFlagged, CallRejected, SessionResumed
 from ledger.execution.outcome import Unknown
 from ledger.execution.requests import Steps
 from ledger.gates import lookup
 from ledger.recovery import Decision, Here, decide
 from ledger.session.core import Core, Item
 from ledger.session.doubt import Settler
-from ledger.session.gating import PURE_GATES, pass_gates, resource_keys
+from ledger.session.gating import PURE_GATES, pass_gates, passed, resource_keys, to_pass
 from ledger.session.intake import rebuilt
 from ledger.session.running import Runner
 from ledger.session.work import Work, examine, situation
@@ -172,9 +172,8 @@ def _act(core: Core, work: Work, decision: Decision, ready: list[Work]) -> Steps
         work.refusal = _retired(core, call)
     items = [Item(_end(work, decision), call)]
     if decision.action == "flag" and call.state == "proposed" and work.tool is not None and work.to_run is not None:
-        validator = work.tool.validator.name
-        passed = CallValidated(gates=PURE_GATES, validator=validator, arguments_digest=work.digest)
-        items.insert(0, Item(passed, call))  # so that a verdict is bound to the arguments that would run
+        # so that a verdict is bound to the arguments that would run
+        items.insert(0, Item(passed(work, PURE_GATES), call))
     return items
 
 
@@ -220,31 +219,17 @@ def _reconcile(core: Core, work: Work, ready: list[Work]) -> Steps[list[Item]]:
 def _go_on(core: Core, runner: Runner, ready: list[Work]) -> Steps[None]:
     """Take what may run through the gates it has not passed yet, and run it."""
     run: list[Work] = []
-    gated = [work for work in ready if _to_gate(work.stub)]
+    gated = [work for work in ready if to_pass(work.stub)]
     if gated:
         items, runner.pending = runner.pending, []
         yield from core.commit(items)
     for work in ready:
         if work in gated:
-            yield from _regate(core, work, runner)
+            yield from pass_gates(core, work)
+            runner.pending += work.items()
         else:
             work.authorized = True
         if work.authorized:
             work.keys = yield from resource_keys(work)
             run.append(work)
     yield from runner.run(run)
-
-
-def _to_gate(call: Call) -> bool:
-    """Whether nobody's word but the gates' lets it run: policies may have changed since."""
-    policy = call.state == "authorized" and call.approval is not None and call.approval.by == "policy"
-    return policy or call.state in ("proposed", "validated")
-
-
-def _regate(core: Core, work: Work, runner: Runner) -> Steps[None]:
-    if work.stub.state == "validated":
-        work.digest = work.stub.arguments_digest or work.digest
-    yield from pass_gates(core, work)
-    if work.stub.state == "validated":
-        work.bodies = [body for body in work.bodies if not isinstance(body, CallValidated)]
-    runner.pending += work.items()

@@ -13,11 +13,11 @@ from ledger.errors import UsageError, VerdictRefused
 from ledger.events import (
     Body,
     CallAuthorized,
+    CallDenied,
     CallNoted,
     CallProposed,
     CallRejected,
     CallSuperseded,
-    CallValidated,
     SessionOpened,
 )
 from ledger.execution.requests import Steps
@@ -26,6 +26,7 @@ from ledger.history import History
 from ledger.review import Answer, Reviewer, approve, deny, may_supersede, next_step, resolve
 from ledger.session.border import text
 from ledger.session.core import Core, Item
+from ledger.session.gating import ALL_CHECKS, PURE_GATES, passed, stopped_anyway
 from ledger.session.wiring import Wiring
 from ledger.session.work import Work, examine
 
@@ -107,6 +108,7 @@ def superseding(core: Core, call_id: str, arguments: Any, answer: Answer | None,
     old = core.history.calls[call_id]
     may_supersede(old, answer)
     work = _successor(core, old, arguments)
+    gates = yield from _gates(core, work, who)
     body = CallSuperseded(
         superseded_by=work.call_id,
         by=who.by,
@@ -126,15 +128,31 @@ def superseding(core: Core, call_id: str, arguments: Any, answer: Answer | None,
         note=who.note,
         evidence=who.evidence,
     )
-    passed = CallValidated(
-        gates=("lookup", "decode", "schema"), validator=_validator(work), arguments_digest=work.digest
-    )
     items = [Item(body, old, actor=actor)]
-    items += [Item(found, work.stub, actor=actor) for found in (_intent(work, old), passed, allowed)]
+    items += [Item(found, work.stub, actor=actor) for found in (_intent(work, old), passed(work, gates), allowed)]
     refused = yield from core.commit(items, worker=False, whole=True)
     if refused:
         raise _meanwhile(core, call_id)
     return Verdicts(core.history.calls[work.call_id], next_step(allowed))
+
+
+def _gates(core: Core, work: Work, who: Reviewer) -> Steps[tuple[str, ...]]:
+    """
+    Return the gates that a person's arguments passed here.
+
+    Where the program's code is not here, its checks and policies have their say before the call starts. Raises
+    `UsageError` where a check refuses the arguments, `VerdictRefused` where a policy does.
+    """
+    if work.tool is None:
+        return PURE_GATES
+    stopped = yield from stopped_anyway(core, work, who.by)
+    if isinstance(stopped, CallRejected):
+        raise UsageError(_why(stopped), hint="Correct the arguments.")
+    if isinstance(stopped, CallDenied):
+        raise VerdictRefused(f"policy {stopped.policy} refuses these arguments ({stopped.code})")
+    if stopped is not None:
+        raise VerdictRefused(f"{who.by} may not allow this: {stopped.evidence['why']}")
+    return ALL_CHECKS
 
 
 def _successor(core: Core, old: Call, arguments: Any) -> Work:
@@ -165,10 +183,6 @@ def _successor(core: Core, old: Call, arguments: Any) -> Work:
 
 def _why(refusal: CallRejected) -> str:
     return f"the arguments are refused at the {refusal.gate} gate: {refusal.message}"
-
-
-def _validator(work: Work) -> str:
-    return work.tool.validator.name if work.tool is not None else "jsonschema"
 
 
 def _intent(work: Work, old: Call) -> CallProposed:
