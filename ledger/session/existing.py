@@ -27,7 +27,7 @@ def open_existing(url: str, *, catalog: Path | None = None, recorded: bool = Fal
     found = load_catalog(catalog) if catalog is not None else None
     store = open_reader(url) if read_only else open_store(lasting(url), create=False)
     known = with_recorded_tools(store, found) if recorded else found
-    return Ledger(Wiring(store=store, registry=Registry(known), version=VERSION), known)
+    return Ledger(Wiring(store=store, registry=Registry(known), version=VERSION, url=url), known)
 
 
 def with_recorded_tools(reader: Reader, catalog: Catalog | None) -> Catalog:

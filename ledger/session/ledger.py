@@ -31,7 +31,7 @@ from ledger.session.resuming import Recovered
 from ledger.session.reviewing import Verdicts
 from ledger.session.wiring import Wiring
 from ledger.store.port import Reader, Store
-from ledger.store.urls import open_store
+from ledger.store.urls import mask_url, open_store
 from ledger.version import VERSION
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -83,18 +83,28 @@ class Ledger:
         _known(settings, _SETTINGS, "A ledger")
         found = _catalog(catalog)
         clock = clock or Clock()
-        store = open_store(url or os.environ.get("LEDGER_DB") or DEFAULT_URL, create=True, migrate=migrate, clock=clock)
+        url = url or os.environ.get("LEDGER_DB") or DEFAULT_URL
+        store = open_store(url, create=True, migrate=migrate, clock=clock)
         wiring = Wiring(
             store=store,
             registry=Registry(found),
             clock=clock,
             catalog_digest=found.digest if found else None,
             version=VERSION,
+            url=url,
             **settings,
         )
         ledger = cls(wiring, found)
         ledger._publisher.stages(found)
         return ledger
+
+    def __repr__(self) -> str:
+        return f"<Ledger {self.url}>"
+
+    @property
+    def url(self) -> str:
+        """The URL that it was opened at, without its password."""
+        return mask_url(self._wiring.url)
 
     # -- the host's own code
 

@@ -25,6 +25,9 @@ class CallResult:
 
     _call: Call
 
+    def __repr__(self) -> str:
+        return f"<CallResult {self.tool!r} {self.state} {self.call_id}>"
+
     @cached_property
     def call(self) -> Call:
         """The call with all that is known of it: a copy, changing it changes nothing that was recorded."""
@@ -82,6 +85,9 @@ class Results:
     turn: int
     calls: tuple[CallResult, ...]
     messages: list[JsonObject]
+
+    def __repr__(self) -> str:
+        return f"<Results turn {self.turn}: {', '.join(map(repr, self.calls)) or 'no calls'}>"
 
     @property
     def waiting(self) -> bool:

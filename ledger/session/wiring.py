@@ -42,6 +42,7 @@ class Wiring:
     catalog_digest: str | None = None
     host_release: str | None = None
     version: str = ""
+    url: str = field(default="", repr=False)  # as it was given: a password may be in it
     lease_seconds: float = 60.0
     workers: int = 8
     max_attempts: int = MAX_ATTEMPTS
