@@ -60,7 +60,6 @@ def _check(shell: Shell, options: Mapping[str, Any]) -> None:
         "--follow needs --app MODULE:LEDGER: without code there is nothing to go on with.": on and not code,
         "--follow and --dry-run exclude each other.": on and options["dry_run"],
         "--wait is for one session.": options["wait"] > 0 and not one,
-        "--app brings its own ledger: leave --db out.": code and "db" in shell.given,
         "--app brings its own catalog: leave --catalog out.": code and "catalog" in shell.given,
     }
     for message, applies in bad.items():

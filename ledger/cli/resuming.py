@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
+
+import click
 
 from ledger.calls import Call, kind_of
 from ledger.cli.answering import answering
 from ledger.cli.app import aside, each_aside, load_app
+from ledger.cli.commands import argued, copyable
 from ledger.cli.draining import Drain, draining
 from ledger.cli.faults import DONE, WAITS, fault_of, worst
 from ledger.cli.looks import tone_of
@@ -17,9 +21,12 @@ from ledger.cli.rows import Row
 from ledger.cli.shell import Shell
 from ledger.cli.table import tail
 from ledger.cli.text import Ink, Line
-from ledger.errors import SessionOwned
+from ledger.errors import LedgerError, SessionOwned
 from ledger.session.ledger import Ledger
 from ledger.session.worker import Report, follow, resume_one, sweep
+from ledger.store.maintenance import locate
+
+_APP: Final = "MODULE:LEDGER"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,10 +66,31 @@ def _opened(shell: Shell, wanted: Wanted) -> Iterator[Ledger]:
         return
     ledger = load_app(wanted.app)
     try:
+        _adopt(shell, ledger.url)
         yield ledger
     finally:
         with aside():
             ledger.close()
+
+
+def _adopt(shell: Shell, url: str) -> None:
+    """Go on with the program's own ledger; raises UsageError where the line itself names another."""
+    if _place(url) == _place(shell.db):
+        return
+    if "db" in shell.given:
+        message = f"--app brings its own ledger, {url}, and --db names another: leave --db out."
+        raise click.UsageError(message, click.get_current_context(silent=True))
+    if os.environ.get("LEDGER_DB"):
+        shell.out.note(f"--app brings its own ledger, {url}; LEDGER_DB names another, which is left alone.")
+    shell.db = url
+    shell.given.add("db")
+
+
+def _place(url: str) -> str:
+    try:
+        return str(locate(url))
+    except LedgerError:  # it has no file
+        return url
 
 
 def _resume_one(ledger: Ledger, wanted: Wanted, session_id: str) -> Report:
@@ -119,20 +147,21 @@ class _Told:
         self._shell.out.note("Following; SIGTERM or Ctrl-C stops.")
 
     def _row(self, report: Report) -> Row:
-        error = None if report.error is None else fault_of(report.error)
+        fault = None if report.error is None else fault_of(report.error)
+        error = fault and (fault.to_wire() if self._shell.json else fault.to_wire() | {"message": fault.words})
         row = {
             "sessionId": report.session_id,
             "dryRun": self._wanted.dry_run,
             "decisions": [self._decision(decision) for decision in report.decisions],
             "waiting": [{**_call(call), "kind": kind_of(call.state, call.reason)} for call in report.waiting],
             "needsCode": [_call(call) for call in report.needs_code],
-            "error": error and error.to_wire(),
+            "error": error,
         }
         open_still = report.waiting or report.needs_code
         flags = any(decision["action"] == "flag" for decision in report.decisions)  # in a dry run it does not wait yet
         self.status = worst(self.status, WAITS if open_still or flags else DONE)
-        if error is not None and not isinstance(report.error, SessionOwned):
-            self.status = worst(self.status, error.exit_code)
+        if fault is not None and not isinstance(report.error, SessionOwned):
+            self.status = worst(self.status, fault.exit_code)
         return row
 
     def _decision(self, decision: dict[str, Any]) -> Row:
@@ -141,9 +170,11 @@ class _Told:
 
     def _hints(self, rows: list[Row]) -> None:
         if self._wanted.app is None and any(row["needsCode"] for row in rows):
-            self._shell.out.note("What needs code runs with --app MODULE:LEDGER.")
+            one = self._wanted.session
+            words = ("--all", "--app", _APP) if one is None else argued(one, "--app", _APP)
+            self._shell.out.note(f"What needs code runs with `{copyable(self._shell, 'resume', *words)}`.")
         if any(row["waiting"] for row in rows):
-            self._shell.out.note("What waits for a person: `ledger review`.")
+            self._shell.out.note(f"What waits for a person: `{copyable(self._shell, 'review')}`.")
 
 
 def _call(call: Call) -> Row:
@@ -176,7 +207,7 @@ def _lines(row: Row) -> Iterator[Line]:
     for each in row["waiting"]:
         if each["callId"] in decided:
             continue  # its line says so already
-        yield (f"  {tail(each['callId'])}  {each['tool']} waits for a person: ", Ink(_why(each), "warn"))
+        yield (f"  {tail(each['callId'])}  {each['tool']} waits for ", Ink(_why(each), "warn"))
     for each in row["needsCode"]:
         yield (
             f"  {tail(each['callId'])}  {each['tool']} needs code: it is ",
@@ -187,4 +218,4 @@ def _lines(row: Row) -> Iterator[Line]:
 
 
 def _why(each: Row) -> str:
-    return str(each["reason"] if each["state"] == "needs-review" else each["state"])
+    return f"a person: {each['reason']}" if each["state"] == "needs-review" else "a person's approval"

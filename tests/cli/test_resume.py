@@ -68,8 +68,13 @@ def test_a_person_reads_what_was_decided(world: Path) -> None:
     assert "flag not-started" in second
     assert third.endswith("find needs code: it is authorized")
     assert result.stderr == (
-        "What needs code runs with --app MODULE:LEDGER.\nWhat waits for a person: `ledger review`.\n"
+        "What needs code runs with `ledger resume crash --app MODULE:LEDGER`.\n"
+        "What waits for a person: `ledger review`.\n"
     )
+    everything = ledger("resume", "--all", "--db", "sqlite:///./ledger.db").stderr
+    assert "with `ledger resume --all --app MODULE:LEDGER`" in everything
+    assert "`ledger review --db sqlite:///./ledger.db`" in everything
+    assert "send_email waits for a person's approval\n" in ledger("resume", "mix").stdout
     again = ledger("resume", "crash").stdout
     assert "waits for a person: outcome-unknown" in again
     assert ledger("resume", "done").stdout == "done\n  nothing is open\n"
@@ -173,7 +178,6 @@ def test_an_owned_session_is_an_error(world: Path) -> None:
         (["--follow"], "--follow needs --app"),
         (["--all", "--follow", "--dry-run", "--app", "a:b"], "exclude each other"),
         (["--all", "--wait", "3"], "--wait is for one session"),
-        (["s", "--app", "a:b", "--db", "sqlite:///x.db"], "leave --db out"),
         (["s", "--app", "a:b", "--catalog", "x"], "leave --catalog out"),
         (["s", "--app", "a"], "MODULE:LEDGER"),
     ],
@@ -187,9 +191,40 @@ def test_contradictions_are_wrong_usage(empty: Path, options: list[str], words: 
 
 
 def test_the_environments_ledger_is_no_contradiction(world: Path, app: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """LEDGER_DB is not on the line: --app's own ledger is taken."""
+    """LEDGER_DB is not on the line: --app's own ledger is taken, and told where that is another one."""
     monkeypatch.setenv("LEDGER_DB", "sqlite:///other.db")
-    assert ledger("resume", "done", "--app", f"{app}:ledger").exit_code == 0
+    told = ledger("resume", "crash", "--app", f"{app}:ledger")
+    assert told.exit_code == 3
+    assert "--app brings its own ledger, sqlite:///ledger.db; LEDGER_DB names another" in told.stderr
+    assert "`ledger review --db sqlite:///ledger.db`" in told.stderr
+    monkeypatch.setenv("LEDGER_DB", f"sqlite:///{world}/ledger.db")
+    sys.modules.pop(app)  # another process imports it anew
+    told = ledger("resume", "crash", "--app", f"{app}:ledger")
+    assert "LEDGER_DB" not in told.stderr
+    assert "`ledger review`" in told.stderr
+
+
+def test_another_ledger_on_the_line_is_a_contradiction(world: Path, app: str) -> None:
+    """--app brings its own: only the same one may be named beside it."""
+    status, code, message = failure("resume", "done", "--app", f"{app}:ledger", "--db", "sqlite:///x.db")
+    assert (status, code) == (2, "usage")
+    assert "its own ledger, sqlite:///ledger.db, and --db names another: leave --db out" in message
+    sys.modules.pop(app)
+    assert ledger("resume", "done", "--app", f"{app}:ledger", "--db", f"sqlite:///{world}/ledger.db").exit_code == 0
+
+
+def test_a_ledger_in_memory_has_no_place(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is another one than any file."""
+    for name in module(empty, "from ledger import Ledger\nledger = Ledger.open('memory://')", monkeypatch):
+        assert ledger("resume", "--all", "--app", f"{name}:ledger").stderr == "Nothing is open.\n"
+
+
+def test_people_read_the_owner_in_words(world: Path) -> None:
+    """A session that somebody else works on is told beside the others; programs get the owner's name."""
+    with opened(world) as host:
+        held(host, "crash", "elsewhere:boot:ns:17:2:x")
+        assert "crash: session crash is owned by process 17 on host elsewhere" in ledger("resume", "--all").stdout
+        assert "elsewhere:boot:ns:17:2:x" in answer("--all")[1][0]["error"]["message"]
 
 
 def test_without_a_ledger_nothing_is_made(empty: Path) -> None:
