@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from inspect import cleandoc
 from typing import Any, NoReturn
 
 import click
@@ -39,8 +41,12 @@ class _Group(click.Group):
             from difflib import get_close_matches
 
             near = get_close_matches(name, names, n=1)
-            ctx.fail(f"No such command {name!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
+            ctx.fail(f"No such command {name!r}." + (f" Did you mean {near[0]!r}?" if near else self.hint(ctx, name)))
         return super().resolve_command(ctx, args)
+
+    def hint(self, _ctx: click.Context, _name: str) -> str:
+        """Return what to say of a name that is near to none."""
+        return ""
 
 
 class Noun(_Group):
@@ -69,6 +75,16 @@ class Noun(_Group):
         if self.default and bare and not {*self.commands, "--help", "-h"}.intersection(args):
             args = [self.default, *args]
         return super().parse_args(ctx, args)
+
+    def hint(self, ctx: click.Context, name: str) -> str:
+        """Return the whole line where there is only one command, whose word was left out."""
+        (only, *others) = self.commands
+        return "" if others else f" Did you mean `{ctx.command_path} {only} {shlex.join([name])}`?"
+
+    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands with their whole first sentence: click cuts it off."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _summary(command)) for name, command in self.commands.items()])
 
     def format_epilog(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples, the default command, and where the global options are explained."""
@@ -128,6 +144,11 @@ class Root(_Group):
                 self.invoke(context)
 
         sys.exit(guarded(run, shell, arguments))
+
+
+def _summary(command: click.Command) -> str:
+    first, more, _ = " ".join(cleandoc(command.help or "").split("\n\n")[0].split()).partition(". ")
+    return f"{first}." if more else first
 
 
 def _write_end(formatter: click.HelpFormatter, examples: Sequence[str], *closing: str) -> None:

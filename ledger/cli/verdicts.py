@@ -39,7 +39,8 @@ def json_value(option: str, text: str) -> Json:
         return decode(Path(text[1:]).read_bytes() if text.startswith("@") else text, RESULT)
     except JsonRejected as error:
         hint = " To name a call, put it in front of the options." if error.line == 1 else ""
-        raise click.BadParameter(f"this is no strict JSON: {error.message}.{hint}", param_hint=option) from None
+        message = f"this is no strict JSON: {error.message.rstrip('.')}.{hint}"
+        raise click.BadParameter(message, param_hint=option) from None
     except OSError as error:
         raise click.BadParameter(f"{text[1:]}: {error.strerror}", param_hint=option) from None
 

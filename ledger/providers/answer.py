@@ -188,11 +188,17 @@ def _denied(call: Call) -> JsonObject:
         found,
         gate=call.gate,
         code=call.code,
-        message=f"{clip(call.message or '', _TEXT)} {fixed}".strip(),
+        message=f"{_stopped(clip(call.message or '', _TEXT))} {fixed}".strip(),
         requiresUserAction=call.requires_user_action and clip(call.requires_user_action, _SHORT),
         retryAfter=call.retry_after,
     )
     return found
+
+
+def _stopped(text: str) -> str:
+    """Return a text as a sentence: what follows it shall not run into it."""
+    text = text.rstrip()
+    return text if not text or text.endswith((".", "!", "?", "…", "。")) else f"{text}."
 
 
 def _failed(call: Call, repairs: int) -> JsonObject:

@@ -29,15 +29,15 @@ def _said(body: Body) -> str:
         case e.CallRejected():
             return f"{body.gate}: {body.code}: {_clipped(body.message)}"
         case e.CallAuthorized():
-            return f"by {body.by}" + _of(body.person or body.policy)
+            return _allowed(body)
         case e.CallDenied():
-            return f"{body.code}: {_clipped(body.message)}" + _of(body.by or body.policy)
+            return f"{body.code}: {_clipped(body.message)}" + _by(body.by or body.policy)
         case e.CallApprovalRequested():
             return f"asks {', '.join(body.who) if body.who else 'anybody'}" + _of(body.message, ": ")
         case e.CallStarted():
             return f"on {owner_name(body.worker)}, key {body.idempotency_key}"
         case e.CallAttemptFailed():
-            return f"{body.code}: {_clipped(body.message)}; again in {body.backoff_seconds:g} s"
+            return f"{body.code}: {_clipped(body.message).rstrip('.')}; again in {body.backoff_seconds:g} s"
         case e.CallSucceeded():
             return ("not found" if body.status == "not_found" else _short(body.result)) + _of(body.message, ": ")
         case e.CallFailed():
@@ -88,6 +88,12 @@ def _session(body: e.SessionBody) -> str:
             assert_never(body)
 
 
+def _allowed(body: e.CallAuthorized) -> str:
+    if body.by == "policy" and body.policy == "none":
+        return "no policy is registered"
+    return f"by {body.by}" + _of(body.person or body.policy)
+
+
 def _elsewhere(body: e.CallProposed) -> str:
     return (" (run by the provider)" if body.executor == "provider" else "") + (" (imported)" if body.imported else "")
 
@@ -106,6 +112,10 @@ def _decision(decision: Json) -> str:
 def _message(message: Json) -> str:
     text = text_of(message.get("content") if isinstance(message, dict) else message)
     return _short(message) if text is None else _clipped(text)
+
+
+def _by(who: str | None) -> str:
+    return f" (by {_clipped(who)})" if who else ""
 
 
 def _of(text: str | None, before: str = " ") -> str:

@@ -74,6 +74,12 @@ def test_messages_of_every_provider(world: Path) -> None:
             assert ("instructions stand beside" in result.stderr) == apart
 
 
+def test_a_forgotten_word_is_offered(world: Path) -> None:
+    """`ledger replay done` says the whole line, on the ledger that was named."""
+    assert "Did you mean `ledger replay session done`?" in failure("replay", "done")[2]
+    assert "Did you mean `ledger replay session done --db x.db`?" in failure("--db", "x.db", "replay", "done")[2]
+
+
 def test_rows_for_programs(world: Path) -> None:
     """Jsonl and csv have the rows under their wire names, each with the same keys."""
     rows = [json.loads(line) for line in ledger("replay", "session", "done", "--format", "jsonl").stdout.splitlines()]

@@ -173,3 +173,13 @@ def test_every_answer_is_bounded_and_strict(message: str, pointers: list[str], r
         assert len(text) <= limit + 10 * 1024
         assert decode(text)["status"]
         assert b"\0" not in text
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [("Not there", "Not there."), ("Not there.", "Not there."), ("Really?", "Really?"), ("不行。", "不行。"), ("", "")],
+)
+def test_a_denial_is_made_of_sentences(said: str, read: str) -> None:
+    """A policy's words end with a stop, one and not two, before the ledger's own begin."""
+    found = answer(Call(call_id="c1", state="denied", code="no", message=said))
+    assert found["message"] == f"{read} {texts.DENIED}".strip()
