@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from ledger.audit.reading import events_of_session, sessions
 from ledger.calls import Call, CallRow, call_row, evolve
 from ledger.errors import IllegalTransition
 from ledger.events import Event, Unreadable, read_event
 from ledger.store.port import Reader
 
-_PAGE: Final = 500
 MOST_SHOWN: Final = 20
 """Places that are named; all are counted."""
 
@@ -32,16 +32,14 @@ class Folded:
 
     def rows(self) -> Iterator[CallRow]:
         """Yield a row a call. One that cannot be folded to its end comes as it is stored: nothing is known better."""
-        after = ""
-        while page := self._reader.sessions(after=after, limit=_PAGE):
-            for row in page:
-                yield from self._session(row.session_id)
-            after = page[-1].session_id
+        for row in sessions(self._reader):
+            yield from self._session(row.session_id)
 
     def _session(self, session_id: str) -> Iterator[CallRow]:
         calls: dict[str, Call] = {}
         lost: set[str] = set()
-        for event in self._events(session_id):
+        for stored in events_of_session(self._reader, session_id):
+            event = read_event(stored.record, stored)
             call_id = event.call_id
             if isinstance(event.body, Unreadable):
                 self.unreadable += 1
@@ -56,16 +54,9 @@ class Folded:
                     self._note(event, error.message)
                     lost.add(call_id)
         for call_id in calls | dict.fromkeys(lost):
-            stored = self._reader.call(call_id) if call_id in lost else call_row(calls[call_id])
-            if stored is not None:
-                yield stored
-
-    def _events(self, session_id: str) -> Iterator[Event]:
-        after = 0
-        while page := self._reader.read(session_id, after=after, limit=_PAGE):
-            for stored in page:
-                yield read_event(stored.record, stored)
-            after = page[-1].sequence
+            row = self._reader.call(call_id) if call_id in lost else call_row(calls[call_id])
+            if row is not None:
+                yield row
 
     def _note(self, event: Event, why: str) -> None:
         if len(self.places) < MOST_SHOWN:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, TypeVar, get_args
+from typing import Any, get_args
 
-from ledger.audit.filters import call_filter, event_filter
+from ledger.audit.filters import call_filter, check_count, check_limit, event_filter
+from ledger.audit.reading import placed_calls, stored_events
 from ledger.audit.rows import Row, call_to_wire, stored_to_wire
 from ledger.audit.story import call_of
 from ledger.audit.torun import to_run
 from ledger.calls import WAITING, Kind, kind_of
 from ledger.errors import UsageError
 from ledger.events import Event, read_event
+from ledger.events.names import BODIES
 from ledger.ids import parse_iso
 from ledger.store.port import CallFilter, EventFilter, PlacedCall, Reader, StoredEvent
-
-PAGE: Final = 500
-
-_Placed = TypeVar("_Placed", PlacedCall, StoredEvent)
 
 
 def call_rows(reader: Reader, *, after: int = 0, limit: int | None = None, **filters: Any) -> Iterator[Row]:
@@ -26,40 +24,47 @@ def call_rows(reader: Reader, *, after: int = 0, limit: int | None = None, **fil
     Yield calls in the order they were asked, as plain rows.
 
     Filters are the fields of `CallFilter`, also by the command line's words (`session`, `call`, `state`, `reason`,
-    `duplicates`). `after` is the `position` of the last row of the page before. Raises `UsageError` at once.
+    `type`, `label`, `duplicates`). `after` is the `position` of the last row of the page before. Raises `UsageError`
+    at once.
     """
     where = call_filter(filters)
-    return map(call_to_wire, _paged(lambda last, size: reader.calls(where, after=last, limit=size), after, limit))
+    check_types(reader, where.types)
+    return map(call_to_wire, placed_calls(reader, where, after=check_count("after", after), limit=check_limit(limit)))
 
 
 def event_rows(reader: Reader, *, after: int = 0, limit: int | None = None, **filters: Any) -> Iterator[Row]:
     """
     Yield events by position, as plain rows; those that cannot be read are shown raw.
 
-    Filters are the fields of `EventFilter`, also by the command line's words (`session`, `call`, `type`). Raises
-    `UsageError` at once.
+    Filters are the fields of `EventFilter`, also by the command line's words (`session`, `call`, `type`, `label`);
+    those of calls beyond (`state`, `code`, `resource` …) leave the events of the calls that fit. Raises `UsageError`
+    at once.
     """
-    return (stored_to_wire(*pair) for pair in placed_events(reader, event_filter(filters), after=after, limit=limit))
+    where = asked_events(reader, filters)
+    return (stored_to_wire(*pair) for pair in placed_events(reader, where, after=after, limit=limit))
+
+
+def asked_events(reader: Reader, filters: Mapping[str, Any]) -> EventFilter:
+    """Return the filter of events by words; raises `UsageError` also for types that no event has."""
+    where = event_filter(filters)
+    check_types(reader, (*where.types, *(where.of.types if where.of else ())))
+    return where
+
+
+def check_types(reader: Reader, types: Sequence[str]) -> None:
+    """Raise `UsageError` for a type that this release does not know and no event of the ledger has."""
+    for name in types:
+        if name not in BODIES and not reader.events(EventFilter(types=(name,)), limit=1):
+            hint = f"There are: {', '.join(sorted(BODIES))}."
+            raise UsageError(f"there is no type {name!r} of events", hint=hint)
 
 
 def placed_events(
     reader: Reader, where: EventFilter, *, after: int = 0, limit: int | None = None
 ) -> Iterator[tuple[StoredEvent, Event]]:
-    """Yield events by position, as they are stored and as they are read."""
-    for stored in _paged(lambda last, size: reader.events(where, after=last, limit=size), after, limit):
-        yield stored, read_event(stored.record, stored)
-
-
-def _paged(page: Callable[[int, int], Sequence[_Placed]], after: int, limit: int | None) -> Iterator[_Placed]:
-    left = limit
-    while left is None or left > 0:
-        size = PAGE if left is None else min(PAGE, left)
-        found = page(after, size)
-        yield from found
-        if len(found) < size:
-            return
-        after = found[-1].position
-        left = None if left is None else left - size
+    """Yield events by position, as they are stored and as they are read. Raises `UsageError` at once."""
+    found = stored_events(reader, where, after=check_count("after", after), limit=check_limit(limit))
+    return ((stored, read_event(stored.record, stored)) for stored in found)
 
 
 def review_rows(
@@ -101,7 +106,7 @@ class _Ages:
 def _questions(reader: Reader, where: CallFilter, kind: Kind | None, ages: _Ages) -> Iterator[Row]:
     waiting = [
         placed
-        for placed in _paged(lambda last, size: reader.calls(where, after=last, limit=size), 0, None)
+        for placed in placed_calls(reader, where)
         if kind is None or kind_of(placed.row.state, placed.row.reason) == kind
     ]
     waiting.sort(key=lambda placed: (placed.row.waiting_since or "", placed.position))

@@ -23,7 +23,7 @@ _EVENT_KEYS: Final = (
 def call_to_wire(placed: PlacedCall) -> Row:
     """Return a call's row; `position` is that of its proposal, the cursor of pages."""
     row = {"position": placed.position} | dict(zip(_CALL_KEYS, placed.row, strict=True))
-    return row | {"tenant": placed.row.tenant or None}
+    return row | {"tenant": placed.row.tenant or None, "modelCanRepair": bool(placed.row.model_can_repair)}
 
 
 def stored_to_wire(stored: StoredEvent, event: Event) -> Row:

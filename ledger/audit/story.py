@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from ledger.audit.reading import placed_calls, stored_events
 from ledger.audit.rows import Row, plain_wire
 from ledger.audit.torun import to_run
 from ledger.calls import Call, CallRow, evolve
@@ -13,7 +14,6 @@ from ledger.events import CallNoted, Event, Unreadable, read_event
 from ledger.store.port import CallFilter, EventFilter, Reader, StoredEvent
 from ledger.strictjson import digest
 
-_PAGE: Final = 500
 _MOST_ALIKE: Final = 20
 
 
@@ -38,12 +38,8 @@ def find_call(reader: Reader, reference: str) -> CallRow:
 
 def call_events(reader: Reader, session_id: str, call_id: str) -> Iterator[tuple[StoredEvent, Event]]:
     """Yield a call's events in order, as they are stored and as they are read."""
-    where = EventFilter(session_id=session_id, call_id=call_id)
-    after = 0
-    while page := reader.events(where, after=after, limit=_PAGE):
-        for stored in page:
-            yield stored, read_event(stored.record, stored)
-        after = page[-1].position
+    for stored in stored_events(reader, EventFilter(session_id=session_id, call_id=call_id)):
+        yield stored, read_event(stored.record, stored)
 
 
 def call_of(reader: Reader, session_id: str, call_id: str) -> Call:
@@ -70,7 +66,7 @@ def call_story(reader: Reader, call: Call) -> Row:
         "reason": call.reason,
         "evidence": call.flag.evidence if call.flag else None,
         "duplicateOf": call.flag.duplicate_of if call.flag else None,
-        "copies": [row.call_id for row in _rows(reader, CallFilter(duplicate_of=call.call_id))],
+        "copies": [placed.row.call_id for placed in placed_calls(reader, CallFilter(duplicate_of=call.call_id))],
         "supersededBy": call.superseded_by,
         "lateOutcome": plain_wire(call.late) if call.late else None,
         "verdict": plain_wire(call.review) if call.review else None,
@@ -84,8 +80,8 @@ def look_alikes(reader: Reader, call: Call) -> list[Row]:
     wanted = call.arguments_digest or (None if call.to_run is None else digest(call.to_run))
     if wanted is None:
         return []
-    found = _rows(reader, CallFilter(session_id=call.session_id, tool=call.tool))
-    alike = [row for row in found if row.arguments_digest == wanted and row.call_id != call.call_id]
+    found = placed_calls(reader, CallFilter(session_id=call.session_id, tool=call.tool))
+    alike = [row for _, row in found if row.arguments_digest == wanted and row.call_id != call.call_id]
     return [
         {
             "callId": row.call_id,
@@ -98,13 +94,6 @@ def look_alikes(reader: Reader, call: Call) -> list[Row]:
         }
         for row in alike[-_MOST_ALIKE:]
     ]
-
-
-def _rows(reader: Reader, where: CallFilter) -> Iterator[CallRow]:
-    after = 0
-    while page := reader.calls(where, after=after, limit=_PAGE):
-        yield from (placed.row for placed in page)
-        after = page[-1].position
 
 
 def _notes(reader: Reader, call: Call) -> Iterator[Row]:

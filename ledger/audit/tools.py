@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from ledger.audit.reading import events_of_session
 from ledger.events import Event, ToolStageChanged, ToolVersionPublished, read_event
 from ledger.store.port import Reader
 
 STREAM: Final = "_catalog"
-_PAGE: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +33,8 @@ class RecordedTool:
 def recorded_tools(reader: Reader) -> dict[str, RecordedTool]:
     """Return every tool that the ledger has seen, by name."""
     found: dict[str, RecordedTool] = {}
-    after = 0
-    while page := reader.read(STREAM, after=after, limit=_PAGE):
-        for stored in page:
-            _take(found, read_event(stored.record, stored))
-        after = page[-1].sequence
+    for stored in events_of_session(reader, STREAM):
+        _take(found, read_event(stored.record, stored))
     return found
 
 

@@ -55,7 +55,7 @@ NOUNS: Final[dict[str, str]] = {
     cls=Root,
     nouns=NOUNS,
     package=__name__,
-    epilog="Exit status: 0 done, 1 error or findings, 2 usage, 3 something waits, 4 integrity.",
+    epilog="Exit status: 0 done, 1 error or findings, 2 usage, 3 waits, 4 integrity.",
 )
 @click.option("--version", is_flag=True, help="Show the version.")
 @click.pass_context

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import reduce
-from typing import Any, Final, TypeVar
+from dataclasses import replace
+from typing import Any, Final
 
 import click
 
+from ledger.cli.filtering import FATE, OF_TYPE, PAGE, PEOPLE, PLACE, PRINT, TIME, WITH_TYPE, options
 from ledger.cli.frame import Noun
 from ledger.cli.looks import CALL, SESSION, STATE, TOOL, VERSION, at, tone_of_event
 from ledger.cli.output import Format
 from ledger.cli.rows import Row
 from ledger.cli.shell import Shell, format_option
 from ledger.cli.table import Column
-from ledger.cli.when import moment_option, short_instant
-
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+from ledger.cli.when import instant, short_instant
 
 CALL_COLUMNS: Final = (
     CALL,
@@ -26,17 +24,30 @@ CALL_COLUMNS: Final = (
     VERSION,
     STATE,
     Column(key="why"),
-    Column(key="durationMs", title="MS", keep="all"),
+    Column(key="durationMs", title="MS", keep="all", leave=1),
 )
 EVENT_COLUMNS: Final = (
     Column(key="position", title="POS", keep="all"),
     at("recordedAt", "TIME (UTC)"),
     SESSION,
-    Column(key="sequence", title="SEQ", keep="all"),
+    Column(key="sequence", title="SEQ", keep="all", leave=1),
     Column(key="type", keep="all", tone=tone_of_event),
-    TOOL,
+    replace(TOOL, leave=2),
     CALL,
     Column(key="summary", title="WHAT"),
+)
+
+VERSION_COLUMNS: Final = (
+    TOOL,
+    VERSION,
+    Column(key="stage"),
+    Column(key="publishedAt", title="PUBLISHED (UTC)", show=instant, short=short_instant, keep="all"),
+    Column(key="calls", keep="all"),
+    Column(key="succeeded", title="OK", keep="all"),
+    Column(key="rejected", title="REJ", keep="all"),
+    Column(key="denied", title="DEN", keep="all"),
+    Column(key="failed", title="FAIL", keep="all"),
+    Column(key="description"),
 )
 
 STORY_COLUMNS: Final = (
@@ -52,35 +63,6 @@ def command() -> None:
     """What was asked, allowed, run and answered."""
 
 
-def _options(*options: Callable[[_Function], _Function]) -> Callable[[_Function], _Function]:
-    """Return several option decorators as one, in the order in which the help shows them."""
-    return lambda function: reduce(lambda made, option: option(made), reversed(options), function)
-
-
-def _text(name: str, field: str, help: str, **rest: Any) -> Callable[[_Function], _Function]:
-    return click.option(name, field, help=help, **rest)
-
-
-_PLACE: Final = (
-    _text("--session", "session", "Of one session.", metavar="ID"),
-    _text("--call", "call", "Of one call: its id, or a unique head or tail of it.", metavar="CALL"),
-    _text("--tool", "tool", "Of one tool.", metavar="NAME"),
-)
-_PEOPLE: Final = (
-    _text("--tenant", "tenant", "Of one tenant.", metavar="ID"),
-    _text("--principal", "principal", "On behalf of this principal.", metavar="ID"),
-)
-_PAGE: Final = (
-    moment_option("--since", "Not before this time."),
-    moment_option("--until", "Before this time."),
-    click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many rows (default: all)."),
-    click.option(
-        "--after", type=click.IntRange(min=0), default=0, metavar="POSITION", help="Only rows behind this one."
-    ),
-    format_option(),
-)
-
-
 @command.command(
     "calls",
     examples=[
@@ -89,22 +71,11 @@ _PAGE: Final = (
         "ledger audit calls --tool send_email --format csv",
     ],
 )
-@_options(
-    *_PLACE,
-    _text("--state", "state", "In this state; may be given several times.", multiple=True),
-    _text("--reason", "reason", "Flagged for this reason; may be given several times.", multiple=True),
-    click.option("--schema-version", type=int, metavar="N", help="Asked under this version of the tool."),
-    _text("--stage", "stage", "Whose tool was in this stage then.", metavar="STAGE"),
-    _text("--gate", "gate", "Refused at this gate.", metavar="GATE"),
-    _text("--code", "code", "That ended with this code.", metavar="CODE"),
-    _text("--class", "error_class", "That failed by this class: model, policy, environment, tool.", metavar="CLASS"),
-    _text("--idempotency-key", "idempotency_key", "With this key of the host.", metavar="KEY"),
-    click.option("--duplicates", is_flag=True, help="Only those that were flagged as copies of an earlier call."),
-    *_PEOPLE,
-    *_PAGE,
-)
+@options(*PLACE, WITH_TYPE, *FATE, *PEOPLE, *PAGE, *PRINT)
 @click.pass_obj
-def calls(shell: Shell, /, format: Format | None, limit: int | None, after: int, **filters: Any) -> None:
+def calls(
+    shell: Shell, /, *, format: Format | None, keep_formulas: bool, limit: int | None, after: int, **filters: Any
+) -> None:
     """Who called which tool with what, when, under which version: one row a call."""
     from ledger.audit import call_rows
     from ledger.cli.opening import reading
@@ -113,7 +84,9 @@ def calls(shell: Shell, /, format: Format | None, limit: int | None, after: int,
     with reading(shell) as reader:
         rows = call_rows(reader, after=after, limit=limit and limit + 1, **filters)
         page = Page(map(_with_why, rows) if _for_people(shell, format) else rows, limit)
-        shell.out.rows(page, CALL_COLUMNS, format=format, next=page.cursor, empty="No call fits.")
+        shell.out.rows(
+            page, CALL_COLUMNS, format=format, next=page.cursor, empty="No call fits.", keep_formulas=keep_formulas
+        )
 
 
 @command.command(
@@ -124,15 +97,23 @@ def calls(shell: Shell, /, format: Format | None, limit: int | None, after: int,
         "ledger audit events --format jsonl",
     ],
 )
-@_options(
-    *_PLACE,
-    _text("--type", "type", "Of this type; may be given several times.", multiple=True, metavar="TYPE"),
-    *_PEOPLE,
-    *_PAGE,
+@options(
+    *PLACE,
+    OF_TYPE,
+    *FATE,
+    *PEOPLE,
+    *PAGE,
+    *PRINT,
 )
 @click.pass_obj
-def events(shell: Shell, /, format: Format | None, limit: int | None, after: int, **filters: Any) -> None:
-    """Print what was recorded: one row an event, in the order of recording."""
+def events(
+    shell: Shell, /, *, format: Format | None, keep_formulas: bool, limit: int | None, after: int, **filters: Any
+) -> None:
+    """
+    Print what was recorded: one row an event, in the order of recording.
+
+    Filters of calls (--state, --code, --resource …) leave the events of the calls that fit.
+    """
     from ledger.audit import find_call
     from ledger.cli.opening import reading
     from ledger.cli.paging import Page
@@ -143,7 +124,9 @@ def events(shell: Shell, /, format: Format | None, limit: int | None, after: int
             filters["call"] = find_call(reader, filters["call"]).call_id
         people = _for_people(shell, format)
         page = Page(told_events(reader, filters, after=after, limit=limit and limit + 1, summary=people), limit)
-        shell.out.rows(page, EVENT_COLUMNS, format=format, next=page.cursor, empty="No event fits.")
+        shell.out.rows(
+            page, EVENT_COLUMNS, format=format, next=page.cursor, empty="No event fits.", keep_formulas=keep_formulas
+        )
 
 
 @command.command("call", examples=["ledger audit call 3f2a91c0", "ledger audit call 3f2a91c0 --format jsonl"])
@@ -167,6 +150,75 @@ def call(shell: Shell, call: str, format: Format | None) -> None:
                 return
             shell.out.lines(call_page(story))
         shell.out.rows(told_events(reader, asked, summary=_for_people(shell, format)), STORY_COLUMNS, format=format)
+
+
+@command.command(
+    "stats",
+    examples=[
+        "ledger audit stats",
+        "ledger audit stats --by code --since 7d",
+        "ledger audit stats --by description --tool send_email --format csv",
+    ],
+)
+@options(
+    click.option(
+        "--by",
+        multiple=True,
+        metavar="WORD",
+        help="Count by: tool (default), version, description, model, code, class, gate, stage, state, reason, effect,"
+        " tenant, principal; several make finer groups.",
+    ),
+    *PLACE,
+    WITH_TYPE,
+    *FATE,
+    *PEOPLE,
+    *TIME,
+    *PRINT,
+)
+@click.pass_obj
+def stats(shell: Shell, /, *, by: tuple[str, ...], format: Format | None, keep_formulas: bool, **filters: Any) -> None:
+    """
+    Count calls: how many, how they ended, how long they took.
+
+    Every rate has its count and its 95 % interval (Wilson). REPAIRABLE: calls that the model could put right itself.
+    P50 and P95 are exact, in milliseconds.
+    """
+    from ledger.audit import stat_rows
+    from ledger.cli.opening import reading
+    from ledger.cli.statistics import columns_of, told
+
+    with reading(shell) as reader:
+        rows = stat_rows(reader, by or ("tool",), **filters)
+        people = _for_people(shell, format)
+        columns = columns_of(by or ("tool",))
+        shell.out.rows(
+            map(told, rows) if people else rows,
+            columns,
+            format=format,
+            empty="No call fits.",
+            keep_formulas=keep_formulas,
+        )
+
+
+@command.command(
+    "versions",
+    examples=["ledger audit versions", "ledger audit versions --tool send_email", "ledger audit versions --since 7d"],
+)
+@options(*PLACE, WITH_TYPE, *FATE, *PEOPLE, *TIME, *PRINT)
+@click.pass_obj
+def versions(shell: Shell, /, *, format: Format | None, keep_formulas: bool, **filters: Any) -> None:
+    """
+    List the tool versions and wordings that this ledger knows, and the calls under each.
+
+    Filters say which calls are counted; --tool and --schema-version also which versions are listed.
+    """
+    from ledger.audit import version_rows
+    from ledger.cli.opening import reading
+
+    with reading(shell) as reader:
+        rows = version_rows(reader, **filters)
+        empty = "No tool was published, and no call fits."
+        shell.out.rows(rows, VERSION_COLUMNS, format=format, empty=empty, keep_formulas=keep_formulas)
 
 
 def _for_people(shell: Shell, format: Format | None) -> bool:

@@ -29,10 +29,12 @@ def checked(shell: Shell, *, rebuild: bool) -> tuple[Row, int]:
     try:
         folded = Folded(store)
         differences = list(store.rebuild(folded.rows(), write=rebuild))
+        look_ups = store.reindex(write=rebuild)
     finally:
         store.close()
     data = {**_health(health), **_folded(folded), **_projection(differences, rebuilt=rebuild)}
-    found = differences or folded.broken or folded.unreadable > folded.newer or not health.sound
+    data["lookUps"] = [{"table": name, "differences": count} for name, count in look_ups]
+    found = differences or look_ups or folded.broken or folded.unreadable > folded.newer or not health.sound
     return {**data, "sound": not broken and not found}, INTEGRITY if broken else FAILED if found else DONE
 
 
@@ -129,6 +131,9 @@ def _findings(data: Row, rebuild: str) -> Iterator[Line]:
     if found:
         yield from heading("Events that cannot be read, or do not follow")
         yield from bullets(found)
+    if data["lookUps"]:
+        yield from heading("Tables that audit looks up differ from the events")
+        yield from bullets(f"{each['table']}: {each['differences']} rows" for each in data["lookUps"])
     if data["differences"]:
         verb = "was written again from" if data["rebuilt"] else "differs from"
         yield from heading(f"The table of calls {verb} the events: {data['differences']} rows")

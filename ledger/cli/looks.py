@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ledger.cli.table import Column, tail
 from ledger.cli.text import Tone
-from ledger.cli.when import instant
+from ledger.cli.when import instant, short_instant
 
 _TONES: Final[dict[str, Tone]] = {
     "succeeded": "good",
@@ -50,5 +50,5 @@ STATE: Final = Column(key="state", keep="all", tone=tone_of)
 
 
 def at(key: str, title: str) -> Column:
-    """Return the column of a time, in UTC to the second."""
-    return Column(key=key, title=title, show=instant, keep="all")
+    """Return the column of a time, in UTC to the second; without its year where there is no room for it."""
+    return Column(key=key, title=title, show=instant, short=short_instant, keep="all")

@@ -28,6 +28,9 @@ FORMATS: Final[tuple[Format, ...]] = ("table", "json", "jsonl", "csv")
 Cursor: TypeAlias = str | Callable[[], str | None] | None
 """Where the following page begins; a function where that is known only behind the last row."""
 
+CUT: Final = 1
+"""The exit status of an export that `--limit` cut."""
+
 _Item = TypeVar("_Item")
 
 
@@ -69,7 +72,8 @@ class Output:
         Print a list: every format carries the same rows, the table only their `columns`.
 
         Rows may be a generator, they flow. `next` is the cursor of the following page, `empty` what a person reads when
-        there is no row. Raises click.UsageError for `--json` together with `--format`.
+        there is no row. Raises click.UsageError for `--json` together with `--format`; and Exit(1) behind a cut list in
+        a format that has no place for the cursor: what was cut must not pass for a whole export.
         """
         if self._json and format is not None:
             raise click.UsageError("--json and --format exclude each other.", click.get_current_context(silent=True))
@@ -90,6 +94,8 @@ class Output:
         cursor = next() if callable(next) else next
         if cursor is not None:
             self.note(f"There are more: go on with --after {cursor}")
+            if format not in (None, "table"):
+                raise click.exceptions.Exit(CUT)
 
     def document(self, pieces: Iterable[str]) -> None:
         """Print one JSON value that comes in pieces: in the envelope with `json`, indented on a terminal."""

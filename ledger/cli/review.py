@@ -168,7 +168,7 @@ def deny(shell: Shell, /, call: str, **word: Any) -> None:
 @command.command(
     "resolve",
     examples=[
-        "ledger review resolve 3f2a91c0 --happened '{\"id\": 17}' --evidence https://mail.example/log/17",
+        "ledger review resolve 3f2a91c0 --happened '{\"id\": 17}' --evidence mail.log",
         "ledger review resolve 3f2a91c0 --did-not-happen --run",
         "ledger review resolve 3f2a91c0 --abandon --note 'not needed any more'",
     ],

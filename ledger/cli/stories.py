@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ledger.audit.filters import event_filter
-from ledger.audit.queries import placed_events
+from ledger.audit.queries import asked_events, placed_events
 from ledger.audit.rows import stored_to_wire
 from ledger.cli.rows import Row
 from ledger.replay.summary import summary as summary_of
@@ -17,6 +16,6 @@ def told_events(
     reader: Reader, filters: Mapping[str, Any], *, after: int = 0, limit: int | None = None, summary: bool = False
 ) -> Iterator[Row]:
     """Yield events as `audit.event_rows` does; for people with a `summary` in a few words."""
-    for stored, event in placed_events(reader, event_filter(filters), after=after, limit=limit):
+    for stored, event in placed_events(reader, asked_events(reader, filters), after=after, limit=limit):
         row = stored_to_wire(stored, event)
         yield row | {"summary": summary_of(event.body)} if summary else row

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from json import dumps
 from typing import Any, Final, Literal
@@ -15,7 +15,7 @@ GAP: Final = "  "
 WINDOW: Final = 500
 """Rows that are looked at to find the columns' widths; those after them flow on, so a long table needs no memory."""
 
-_LEAST: Final = 8
+_NARROWEST: Final = 8
 
 
 def plain(value: Any) -> str:
@@ -39,6 +39,8 @@ class Column:
 
     `key` is the row's wire name, `title` the header (default: the key in capitals), `show` turns the value into text,
     `keep` says which end of a text stays when the terminal is too narrow ("all" = never cut), `tone` colours a value.
+    Where that is not enough, `short` shows the values of the columns that have one, and then the columns with `leave`
+    go, the lowest number first.
     """
 
     key: str
@@ -46,6 +48,8 @@ class Column:
     show: Callable[[Any], str] = plain
     keep: Literal["start", "end", "all"] = "start"
     tone: Callable[[Any], Tone | None] | None = None
+    short: Callable[[Any], str] | None = None
+    leave: int = 0
 
     @property
     def heading(self) -> str:
@@ -78,6 +82,7 @@ def lines(rows: Iterable[Row], columns: Sequence[Column], paper: Paper) -> Itera
     window = list(islice(rows, WINDOW))
     if not window:
         return
+    columns = _seated(window, columns, paper)
     looked = [_cells(row, columns, paper) for row in window]
     heads = [paper.cell(column.heading) for column in columns]
     widths = [max(map(width, seen)) for seen in zip(heads, *looked, strict=True)]
@@ -93,6 +98,33 @@ def lines(rows: Iterable[Row], columns: Sequence[Column], paper: Paper) -> Itera
             for text, column, room in zip(cells, columns, widths, strict=True)
         ]
         yield _line([_inked(text, row, column) for text, column in zip(shown, columns, strict=True)], widths, right)
+
+
+def _seated(window: Sequence[Row], columns: Sequence[Column], paper: Paper) -> Sequence[Column]:
+    """Return the columns that the paper has room for, if only so in their short form."""
+    if paper.room is None or _least_room(window, columns, paper) <= paper.room:
+        return columns
+    columns = [replace(column, show=column.short) if column.short else column for column in columns]
+    for number in sorted({column.leave for column in columns if column.leave}):
+        if _least_room(window, columns, paper) <= paper.room:
+            break
+        columns = [column for column in columns if column.leave != number]
+    return columns
+
+
+def _least_room(window: Sequence[Row], columns: Sequence[Column], paper: Paper) -> int:
+    heads = [paper.cell(column.heading) for column in columns]
+    seen = zip(heads, *(_cells(row, columns, paper) for row in window), strict=True)
+    widths = [max(map(width, cells)) for cells in seen]
+    return sum(_least(widths, columns, heads)) + len(GAP) * (len(columns) - 1)
+
+
+def _least(widths: Sequence[int], columns: Sequence[Column], heads: Sequence[str]) -> list[int]:
+    """Return how far each column may be cut."""
+    return [
+        have if column.keep == "all" else min(have, max(width(head), _NARROWEST))
+        for have, column, head in zip(widths, columns, heads, strict=True)
+    ]
 
 
 def _cells(row: Row, columns: Sequence[Column], paper: Paper) -> list[str]:
@@ -112,10 +144,7 @@ def _is_number(value: object) -> bool:
 
 def _fitted(widths: list[int], columns: Sequence[Column], heads: Sequence[str], room: int) -> list[int]:
     """Take room from the widest column that may be cut, a column at a time, until the table fits or nothing is left."""
-    least = [
-        have if column.keep == "all" else min(have, max(width(head), _LEAST))
-        for have, column, head in zip(widths, columns, heads, strict=True)
-    ]
+    least = _least(widths, columns, heads)
     fitted = [max(low, min(have, room)) for have, low in zip(widths, least, strict=True)]
     over = sum(fitted) + len(GAP) * (len(fitted) - 1) - room
     for _ in range(over):

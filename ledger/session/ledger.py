@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, overload
@@ -294,6 +294,18 @@ class Ledger:
         from ledger.audit.queries import event_rows
 
         return event_rows(self._wiring.store, **filters)
+
+    def stats(self, by: str | Sequence[str] = "tool", **filters: Any) -> Iterator[Mapping[str, Any]]:
+        """Yield counts of calls, their rates with intervals, p50 and p95; see `ledger.audit.stat_rows`."""
+        from ledger.audit.stats import stat_rows
+
+        return stat_rows(self._wiring.store, by, **filters)
+
+    def versions(self, **filters: Any) -> Iterator[Mapping[str, Any]]:
+        """Yield the tool versions and wordings that this ledger knows, with the calls under each."""
+        from ledger.audit.versions import version_rows
+
+        return version_rows(self._wiring.store, **filters)
 
     def reviews(self, **filters: Any) -> Iterator[Mapping[str, Any]]:
         """Yield what waits for a person, oldest first; `kind` = approval, doubt or change."""

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ledger import Ledger
-from ledger.audit import projection
+from ledger.audit import projection, reading
 from ledger.audit.projection import Folded
 from ledger.audit.rows import changed_keys
 from ledger.events import CallSucceeded
@@ -24,7 +24,7 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 @pytest.mark.parametrize("page", [1, 500])
 def test_the_projection_is_the_fold(ledger: Ledger, monkeypatch: pytest.MonkeyPatch, page: int) -> None:
     """The table of calls says of every call what its events say."""
-    monkeypatch.setattr(projection, "_PAGE", page)
+    monkeypatch.setattr(reading, "PAGE", page)
     folded = Folded(ledger.reader)
     assert ledger._wiring.store.rebuild(folded.rows(), write=False) == []
     assert (folded.unreadable, folded.newer, folded.broken, folded.places) == (0, 0, 0, [])

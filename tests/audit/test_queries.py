@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ledger import Ledger
-from ledger.audit import call_rows, event_rows, queries, review_rows
+from ledger.audit import call_rows, event_rows, reading, review_rows
 from ledger.errors import UsageError
 from tests.audit.world import HOSTILE, crashed, everything, mixed, opened
 
@@ -23,7 +23,7 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
 
 @pytest.fixture(params=[1, 2, 500])
 def page(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setattr(queries, "PAGE", request.param)
+    monkeypatch.setattr(reading, "PAGE", request.param)
     return int(request.param)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ledger import Ledger
-from ledger.audit import call_of, call_story, find_call, story
+from ledger.audit import call_of, call_story, find_call, reading
 from ledger.errors import UnknownCall
 from ledger.events import CallOutcomeArrivedLate, CallSucceeded
 from ledger.store.port import Append
@@ -55,7 +55,7 @@ def test_a_finished_call_tells_what_ran_and_what_came_of_it(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch, page: int
 ) -> None:
     """Intent, authority, execution and result stand beside each other, exactly as they were."""
-    monkeypatch.setattr(story, "_PAGE", page)
+    monkeypatch.setattr(reading, "PAGE", page)
     called = calls(ledger, "mix")["1.1"]["callId"]
     ledger.note(called, "looked at it", by="ada")
     told = call_story(ledger.reader, call_of(ledger.reader, "mix", called))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.audit import recorded_tools, tools
+from ledger.audit import reading, recorded_tools
 from ledger.events import Event, MessageRecorded, ToolStageChanged, encode
 from ledger.store.port import Append
 from tests.audit.world import opened
@@ -20,7 +20,7 @@ def staged(tool: str | None, stage: str, event_id: str) -> Event:
 @pytest.mark.parametrize("page", [1, 500])
 def test_versions_and_stages_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: int) -> None:
     """Each version as it was first seen, the last stage, and a stage of a tool whose versions nobody published."""
-    monkeypatch.setattr(tools, "_PAGE", page)
+    monkeypatch.setattr(reading, "PAGE", page)
     with opened(tmp_path) as ledger:
 
         @ledger.tool("find", version=2, effect="read")

@@ -63,13 +63,28 @@ def test_filters_of_calls(world: Path, options: list[str], count: int) -> None:
 def test_nothing_found_is_said(world: Path) -> None:
     """Where no row fits a person is told, and a program gets an empty list."""
     assert ledger("audit", "calls", "--tool", "nope").output == "No call fits.\n"
-    assert ledger("audit", "events", "--type", "nope").output == "No event fits.\n"
-    assert data("audit", "events", "--type", "nope") == []
+    assert ledger("audit", "events", "--type", "call.upcast").output == "No event fits.\n"
+    assert ledger("audit", "stats", "--tool", "nope").output == "No call fits.\n"
+    assert data("audit", "events", "--type", "call.upcast") == []
 
 
-def test_a_slip_of_the_pen_is_told(world: Path) -> None:
-    """A state that does not exist is wrong usage, and those there are are named."""
-    assert failure("audit", "calls", "--state", "need-review") == (2, "usage", "there is no state 'need-review'")
+@pytest.mark.parametrize("noun", ["calls", "events", "stats", "versions"])
+@pytest.mark.parametrize(
+    ("option", "word", "what"),
+    [
+        ("--state", "need-review", "state"),
+        ("--type", "nope", "type"),
+        ("--gate", "x", "gate"),
+        ("--class", "models", "class"),
+        ("--stage", "x", "stage"),
+        ("--reason", "x", "reason"),
+    ],
+)
+def test_a_slip_of_the_pen_is_told(world: Path, noun: str, option: str, word: str, what: str) -> None:
+    """A word that nothing can have is wrong usage: no row would look like good news."""
+    status, code, message = failure("audit", noun, option, word)
+    assert (status, code) == (2, "usage")
+    assert message.startswith(f"there is no {what} {word!r}")
 
 
 def test_a_call_is_named_by_head_or_tail(world: Path) -> None:

@@ -1,0 +1,81 @@
+"""The versions and wordings of tools that a ledger knows, as it recorded them, and the calls under each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, TypeAlias
+
+from ledger.audit.filters import call_filter
+from ledger.audit.queries import check_types
+from ledger.audit.reading import events_of_session
+from ledger.audit.rows import Row
+from ledger.audit.tools import STREAM
+from ledger.events import Event, ToolStageChanged, ToolVersionPublished, read_event
+from ledger.store.port import GroupKey, Reader, Tally
+
+_Key: TypeAlias = tuple[Any, ...]
+"""(tool, version, digest of its description)."""
+
+_BY: Final[tuple[GroupKey, ...]] = ("tool", "schema_version", "description_digest")
+_ENDS: Final = ("succeeded", "rejected", "denied", "failed")
+
+
+def version_rows(reader: Reader, **filters: Any) -> Iterator[Row]:
+    """
+    Yield one row a tool, version and wording: when it was first published here, its stage now, its calls.
+
+    Filters as for `call_rows` say which calls are counted; `tool` and `schema_version` also which versions are listed.
+    Calls under a version that was never published here (tools nobody knows, imports) have a row with `publishedAt`
+    null. Raises `UsageError` at once.
+    """
+    where = call_filter(filters)
+    check_types(reader, where.types)
+    published, stages = _published(reader)
+    counted = {tally.key: tally for tally in reader.tally(where, _BY)}
+    asked = [key for key in published if where.tool in (None, key[0]) and where.schema_version in (None, key[1])]
+    keys = sorted({*asked, *counted}, key=_order)
+    return (_row(key, published.get(key), stages.get(str(key[0])), counted.get(key)) for key in keys)
+
+
+def descriptions(reader: Reader) -> dict[str, str]:
+    """Return the wordings of tools by their digests."""
+    published, _ = _published(reader)
+    bodies = (event.body for event in published.values())
+    return {body.description_digest: body.description for body in bodies if isinstance(body, ToolVersionPublished)}
+
+
+def _published(reader: Reader) -> tuple[dict[_Key, Event], dict[str, str]]:
+    """Return each version's first event, and the stage that each tool was last recorded in."""
+    found: dict[_Key, Event] = {}
+    stages: dict[str, str] = {}
+    for stored in events_of_session(reader, STREAM):
+        event = read_event(stored.record, stored)
+        match event.body:
+            case ToolVersionPublished() as body:
+                found.setdefault((event.tool, event.schema_version, body.description_digest), event)
+            case ToolStageChanged() as body:
+                stages[event.tool or ""] = body.stage
+            case _:
+                pass  # written by a newer release, or not readable: the others are shown all the same
+    return found, stages
+
+
+def _order(key: _Key) -> list[tuple[bool, Any]]:
+    return [(value is not None, value or "") for value in key]
+
+
+def _row(key: _Key, event: Event | None, stage: str | None, tally: Tally | None) -> Row:
+    tool, version, digest = key
+    body = event.body if event is not None and isinstance(event.body, ToolVersionPublished) else None
+    states = tally.states if tally is not None else {}
+    return {
+        "tool": tool,
+        "schemaVersion": version,
+        "schemaDigest": event.schema_digest if event is not None else None,
+        "descriptionDigest": digest,
+        "description": body.description if body is not None else None,
+        "stage": stage or ("active" if body is not None else None),
+        "publishedAt": event.recorded_at if event is not None else None,
+        "calls": tally.calls if tally is not None else 0,
+        **{state: states.get(state, 0) for state in _ENDS},
+    }

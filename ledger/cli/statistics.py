@@ -1,0 +1,63 @@
+"""How counts and rates look in a table: `12/15  80 % (55-93)` says hits, all, the rate and its 95 % interval."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from ledger.cli.looks import TOOL, VERSION
+from ledger.cli.rows import Row
+from ledger.cli.table import Column, plain
+
+_NAMED: Final = {
+    "tool": (TOOL, VERSION),
+    "version": (TOOL, VERSION, Column(key="stage")),
+    "description": (TOOL, Column(key="wording", title="WORDING"), Column(key="model")),
+    "model": (Column(key="provider"), Column(key="model")),
+    "code": (Column(key="errorClass", title="CLASS"), Column(key="code")),
+    "class": (Column(key="errorClass", title="CLASS"),),
+}
+"""The columns that name a group, where they are more than the word itself."""
+
+_DIGITS: Final = 8
+
+
+def _ms(value: Any) -> str:
+    return "-" if value is None else f"{value:.0f}" if value >= 10 else f"{value:.2g}"  # noqa: PLR2004 - two digits
+
+
+_COUNTS: Final = (
+    Column(key="calls", keep="all"),
+    Column(key="shareTold", title="SHARE", keep="all", leave=3),
+    Column(key="succeededTold", title="SUCCEEDED", keep="all"),
+    Column(key="repairableTold", title="REPAIRABLE", keep="all"),
+    Column(key="open", keep="all", leave=2),
+    Column(key="timed", keep="all", leave=1),
+    Column(key="p50Ms", title="P50", show=_ms, keep="all", leave=4),
+    Column(key="p95Ms", title="P95", show=_ms, keep="all", leave=4),
+)
+
+
+def columns_of(by: Sequence[str]) -> list[Column]:
+    """Return the columns of a table of counts by these words, each once."""
+    named = [column for word in by for column in _NAMED.get(word, (Column(key=word),))]
+    return [*{column.key: column for column in named}.values(), *_COUNTS]
+
+
+def told(row: Row) -> Row:
+    """Return a row of counts with its rates as people read them."""
+    digest = row.get("descriptionDigest")
+    return {
+        **row,
+        "wording": row.get("description") or (plain(digest)[:_DIGITS] if digest else None),
+        "shareTold": _rate(row, "share", row["calls"], row["of"]),
+        "succeededTold": _rate(row, "succeededRate", row["succeeded"], row["ended"]),
+        "repairableTold": _rate(row, "repairableRate", row["repairable"], row["ended"]),
+    }
+
+
+def _rate(row: Row, name: str, hits: int, count: int) -> str | None:
+    if not count:
+        return None
+    rate, low, high = (round(100 * row[f"{name}{end}"]) for end in ("", "Low", "High"))
+    return f"{hits}/{count} {rate}% ({low}-{high})"
