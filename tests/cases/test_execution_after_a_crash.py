@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from ledger.errors import DivergentTurn, VerdictRefused
-from ledger.providers.check import check_openai
+from ledger.providers.check import check
 from tests.cases.scenes import SESSION, Desk, results
 from tests.cli.running import ledger as command
+from tests.providers.odd import FORMATS
 from tests.session.agents import asked, types
 
 
@@ -52,18 +53,25 @@ def test_finished_calls_run_again_on_continue(desk: Desk) -> None:
 
 
 def test_a_killed_call_leaves_a_conversation_that_no_provider_takes(desk: Desk) -> None:
-    """The call is answered exactly once, in words that say that its outcome is unknown; the model may go on."""
-    # https://github.com/MoonshotAI/kimi-code/issues/269
-    desk.killed(1, -2)
-    session = desk.open().session(SESSION)
-    messages = session.messages()
+    """
+    Four calls of one turn, killed in the third: each is answered exactly once for every provider, in
+    words that are no outcome, and the model may go on.
+    """
+    # https://github.com/MoonshotAI/kimi-code/issues/269, https://github.com/HKUDS/OpenHarness/issues/240
+    desk.killed(1, 2, -3, 4)
+    ledger = desk.open()
+    session = ledger.session(SESSION)
+    session.messages()
     session.add({"role": "user", "content": "And now?"})
-    messages = session.messages()
-    assert check_openai(messages) == []
-    [(_, first), (_, second)] = results(messages)
-    assert (first["status"], second["status"]) == ("succeeded", "needs_review")
-    assert "may or may not have happened" in second["message"]
+    for name in FORMATS:
+        assert check(name, session.messages(name)) == []
+    told = [answer for _, answer in results(session.messages())]
+    assert [answer["status"] for answer in told] == ["succeeded", "succeeded", "needs_review", "needs_review"]
+    assert "may or may not have happened" in told[2]["message"]
+    assert "NOT EXECUTED" in told[3]["message"]
+    assert types(ledger, SESSION).count("call.succeeded") == 2
     assert session.dispatch(asked(text="I wait for the review.")).turn == 2
+    assert desk.paid == [1, 2, -3]
 
 
 def test_a_renamed_step_gets_the_outcome_of_another(desk: Desk) -> None:
