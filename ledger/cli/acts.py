@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shlex
 import shutil
 import signal
@@ -84,6 +86,8 @@ def _new(folder: Path | None) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
         raise UsageError(f"{folder} is not empty", code="folder_in_use", hint="Name an empty folder, or a new one.")
+    if not os.access(folder, os.W_OK | os.X_OK):  # told before the story begins
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
     return folder
 
 

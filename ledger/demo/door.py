@@ -38,6 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except LedgerError as error:
         say(f"error   {error}", sys.stderr)
         return FAILED
+    except OSError as error:  # a folder that is not ours to write in, a full disk
+        say(f"error   {error.strerror}: {error.filename or place.folder}", sys.stderr)
+        return FAILED
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -13,7 +13,7 @@ import pytest
 
 from ledger.cli import main
 from ledger.demo.place import Place
-from tests.cli.running import ROOT, ask, process, terminal
+from tests.cli.running import ROOT, ask, ledger, process, terminal
 
 ACTS = ["work", "write", "kill", "blind", "resume", "question", "verdict", "end", "replay", "audit"]
 
@@ -210,3 +210,12 @@ def test_a_system_without_the_signal_is_told_so(monkeypatch: pytest.MonkeyPatch)
     refused = ask("demo", command=main)
     assert refused.exit_code == 2
     assert "POSIX" in refused.stderr
+
+
+def test_a_folder_that_cannot_be_written_is_told(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of the story is begun: one line names the folder, and the status is 1."""
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may write everywhere
+    told = ledger("demo", "--folder", "story")
+    assert (told.exit_code, told.stdout, told.stderr) == (1, "", "Error: Permission denied: story (os_error)\n")
+    (empty / "file").touch()
+    assert "Not a directory: file/story" in ledger("demo", "--folder", "file/story").stderr

@@ -184,3 +184,10 @@ def test_what_is_wrong_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str
         door.main(["--nonsense"])
     assert left.value.code == 2
     assert not (tmp_path / "agent.db").exists()
+
+
+def test_a_folder_that_cannot_be_had_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What the system refuses is one line that names the place, and exit status 1."""
+    (tmp_path / "file").touch()
+    assert door.main([str(tmp_path / "file" / "home")]) == 1
+    assert capsys.readouterr() == ("", f"error   Not a directory: {tmp_path}/file/home/work\n")
