@@ -13,6 +13,7 @@ from ledger.testing.contract.appends import AppendContract
 from ledger.testing.contract.calls import CallContract
 from ledger.testing.contract.leases import LeaseContract
 from ledger.testing.contract.limits import LimitContract
+from ledger.testing.contract.lookups import LookUpContract
 from ledger.testing.contract.odd_data import OddDataContract
 from ledger.testing.contract.reads import ReadContract
 from ledger.testing.contract.rebuilds import RebuildContract
@@ -26,6 +27,7 @@ class StoreContract(
     CallContract,
     LeaseContract,
     LimitContract,
+    LookUpContract,
     OddDataContract,
     ReadContract,
     RebuildContract,

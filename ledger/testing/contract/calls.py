@@ -44,6 +44,7 @@ FULL = CallRow(
     ended_at="2026-01-02T03:04:08.000000Z",
     duration_ms=12.5,
     sequence=6,
+    model_can_repair=1,
 )
 """A row with a value in every column."""
 
