@@ -57,6 +57,7 @@ def _health(health: Health) -> Row:
             {"sessionId": fault.session_id, "sequence": fault.sequence, "position": fault.position, "why": fault.why}
             for fault in chains.faults
         ],
+        "unguarded": list(health.unguarded),
         "orphans": {"calls": orphans.rows, "proposals": orphans.proposals},
         "clockBack": chains.clock_back,
         "notes": list(health.notes),
@@ -128,6 +129,10 @@ def _integrity(data: Row) -> Iterator[Line]:
 
 def _findings(data: Row, rebuild: str) -> Iterator[Line]:
     found = [f"{each['sessionId']}, event {each['sequence']}: {each['why']}" for each in data["places"]]
+    if data["unguarded"]:
+        yield from heading("The database does not keep events from being changed")
+        yield from bullets(data["unguarded"])
+        yield "  Whoever removed that could change events; what the digests say stands above. Put back a sound copy."
     if found:
         yield from heading("Events that cannot be read, or do not follow")
         yield from bullets(found)

@@ -66,12 +66,13 @@ class Health:
     damage: tuple[str, ...]
     chains: Chains
     orphans: Orphans
+    unguarded: tuple[str, ...]  # what is wrong with the triggers that refuse changes of events
     notes: tuple[str, ...]
 
     @property
     def sound(self) -> bool:
-        """Whether file, chains and projection are in order."""
-        return not (self.damage or self.chains.bad or self.orphans.rows or self.orphans.proposals)
+        """Whether file, chains, triggers and projection are in order."""
+        return not (self.damage or self.chains.bad or self.unguarded or self.orphans.rows or self.orphans.proposals)
 
 
 def locate(url: str) -> Path:
@@ -105,6 +106,7 @@ def check(url: str) -> Health:
         journal_mode = inspect.pragma(connection, "journal_mode")
         damage = inspect.damage(connection)
         chains, orphans = inspect.chains(connection), inspect.orphans(connection)
+        unguarded = inspect.unguarded(connection, exact=revision <= HEAD)
     mode = stat.S_IMODE(files.database.stat().st_mode)
     buggy = WAL_RESET[0] <= sqlite3.sqlite_version_info <= WAL_RESET[1]
     return Health(
@@ -119,6 +121,7 @@ def check(url: str) -> Health:
         damage=damage,
         chains=chains,
         orphans=orphans,
+        unguarded=unguarded,
         notes=tuple(_notes(files, journal_mode, mode, buggy=buggy)),
     )
 

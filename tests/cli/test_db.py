@@ -200,3 +200,15 @@ def test_without_a_ledger_nothing_is_made(empty: Path, verb: list[str]) -> None:
     """Only `db upgrade` makes a ledger."""
     assert failure("db", *verb)[:2] == (1, "no_database")
     assert list(empty.iterdir()) == []
+
+
+def test_a_database_that_lets_events_be_changed_is_told(world: Path) -> None:
+    """Without its triggers nothing is wrong with what is recorded, and something with the file: the status is 1."""
+    with closing(sqlite3.connect(world / "ledger.db", isolation_level=None)) as connection:
+        connection.execute("DROP TRIGGER event_no_update")
+    result = ledger("db", "check")
+    assert result.exit_code == 1
+    assert "every chain of digests" in result.stdout
+    assert "does not keep events from being changed\n  - the trigger event_no_update is missing\n" in result.stdout
+    found = data("db", "check")
+    assert (found["unguarded"], found["sound"]) == (["the trigger event_no_update is missing"], False)

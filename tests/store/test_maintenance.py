@@ -15,6 +15,7 @@ from ledger.events import CallProposed, Draft
 from ledger.store.maintenance import check, current, locate, upgrade
 from ledger.store.port import Append
 from ledger.store.schema import HEAD
+from ledger.store.sqlite.inspect import GUARDS
 from ledger.store.urls import open_store
 from ledger.testing.contract.building import Story, add, note
 
@@ -93,6 +94,25 @@ def test_settings_that_deserve_a_look_are_noted(ledger: Ledger) -> None:
     assert (health.journal_mode, health.mode) == ("delete", "0644")
     assert any("chmod 600" in note for note in health.notes)
     assert any("journal mode is delete" in note for note in health.notes)
+
+
+@pytest.mark.parametrize("name", sorted(GUARDS))
+def test_triggers_that_were_taken_away_are_found(ledger: Ledger, name: str) -> None:
+    """A trigger that is missing, or that does something else, is a finding though every digest fits."""
+    connection = sqlite3.connect(ledger.path, isolation_level=None)
+    (text,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", (name,)).fetchone()
+    connection.execute(f"DROP TRIGGER {name}")
+    health = check(ledger.url)
+    assert (health.unguarded, health.sound, health.chains.bad) == ((f"the trigger {name} is missing",), False, 0)
+    connection.execute(text.replace("ABORT", "FAIL"))
+    assert check(ledger.url).unguarded == (f"the trigger {name} is not as it was made",)
+    connection.execute("UPDATE alembic_version SET version_num = '9999'")  # a newer release may have made it anew
+    assert check(ledger.url).unguarded == ()
+    connection.execute("UPDATE alembic_version SET version_num = ?", (HEAD,))
+    connection.execute(f"DROP TRIGGER {name}")
+    connection.execute(" ".join(text.split()))
+    connection.close()
+    assert check(ledger.url).sound
 
 
 def test_a_check_leaves_no_trace(ledger: Ledger) -> None:

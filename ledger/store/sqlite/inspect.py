@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from hashlib import sha256
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final
@@ -34,6 +35,13 @@ _WIRE: Final = (
     "recordedAt",
 )
 """What the record calls the first of `sql.EVENT_COLUMNS`, its copies."""
+
+GUARDS: Final = {
+    "event_append": "30fc0a62a28b56e4cddff6879310289567385d7618ba4bb425f742f2b64bdf78",
+    "event_no_delete": "950e69209e0ad0823c77b3ae18f7449fd216a6f5feb03db8cd99e54695d1ae27",
+    "event_no_update": "778c862575ef8f09c9dd567ef3434d6ef2b2ea6ff1558131ff94d0941038db94",
+}
+"""The triggers that keep events as they are, each with the digest of its text."""
 
 _TYPES: Final = (int, str, bytes, bytes)
 
@@ -183,6 +191,28 @@ def orphans(connection: sqlite3.Connection) -> Orphans:
         rows = connection.execute(f"SELECT call_id {condition} ORDER BY call_id LIMIT {MOST_SHOWN}")
         names.append(tuple(sql.readable(row)[0] for row in rows))
     return Orphans(counts[0], counts[1], names[0], names[1])
+
+
+def unguarded(connection: sqlite3.Connection, *, exact: bool) -> tuple[str, ...]:
+    """
+    Return what is wrong with the triggers that keep events from being changed, in words; empty where they stand.
+
+    `exact`: their text has to be this release's; a newer one may have written them anew.
+    """
+    rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'event'")
+    there = {str(name): str(text) for name, text in rows}
+    missing = [f"the trigger {name} is missing" for name in GUARDS if name not in there]
+    changed = [
+        f"the trigger {name} is not as it was made"
+        for name, digest in GUARDS.items()
+        if exact and name in there and trigger_digest(there[name]) != digest
+    ]
+    return (*missing, *changed)
+
+
+def trigger_digest(text: str) -> str:
+    """Return the SHA-256 of a trigger's text, however it is laid out."""
+    return sha256(" ".join(text.split()).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def damage(connection: sqlite3.Connection) -> tuple[str, ...]:
