@@ -286,7 +286,7 @@ class History:
         """Whether the last word is the model's answer without a call."""
         for entry in reversed(self.entries):
             if not isinstance(entry, Settled):
-                return isinstance(entry, Turn) and entry.body.kind in ("text", "structured")
+                return isinstance(entry, Turn) and _answers(entry.body)
         return False
 
     @property
@@ -297,6 +297,12 @@ class History:
     def claimed_since(self, call: Call) -> bool:
         """Whether another owner claimed the session after the call's last start."""
         return self.token > call.token
+
+
+def _answers(body: TurnRecorded) -> bool:
+    """Whether the turn is an answer that stands: one that did not fit its schema was asked for again."""
+    refused = body.structured is not None and body.structured.get("status") == "invalid"
+    return body.kind in ("text", "structured") and not refused
 
 
 def _was_asked(call: Call) -> bool:

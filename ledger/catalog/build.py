@@ -14,8 +14,9 @@ from ledger.catalog.documents import version_of
 from ledger.catalog.fit import check_contract, check_fit, check_model_fit
 from ledger.catalog.function import Function, read_function
 from ledger.catalog.guard import guard_input
-from ledger.catalog.hints import Hint, HintReader
+from ledger.catalog.hints import Hint
 from ledger.catalog.names import check_name
+from ledger.catalog.output import root_schema
 from ledger.catalog.tool import Tool
 from ledger.catalog.words import listed, shown
 from ledger.errors import ToolMisfit
@@ -88,13 +89,7 @@ def _name_of(function: Callable[..., Any]) -> str:
 
 
 def _model(kind: type, signature: Function) -> _Model:
-    reader = HintReader()
-    hint = reader.hint(kind)
-    schema = hint.schema
-    if "$ref" in schema:  # a model that contains itself: its own fields belong to the root
-        schema = reader.definitions[schema["$ref"].removeprefix("#/$defs/")]
-    if reader.definitions:
-        schema = {**schema, "$defs": reader.definitions}
+    hint, schema = root_schema(kind)
     takers = [each.name for each in signature.parameters.values() if each.annotation is kind]
     return _Model(kind, hint, schema, takers[0] if len(takers) == len(signature.parameters) == 1 else None)
 

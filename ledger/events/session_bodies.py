@@ -70,6 +70,9 @@ class TurnRecorded:
 
     `offered` lists `{tool, version, descriptionDigest}` of the tools the model could choose from, `usage` the
     provider's token counts, `calls` how many calls it proposed.
+
+    `structured` is there for an answer that had to fit a schema: `{schemaDigest, attempt, status, violations}`, its
+    status `valid`, `invalid` (it was asked for again) or `unstructured` (the text is kept as it is).
     """
 
     kind: TurnKind
@@ -82,6 +85,7 @@ class TurnRecorded:
     tool_choice: Json = None
     offered: tuple[Json, ...] | None = None
     usage: Json = None
+    structured: JsonObject | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ from ledger.session.loop import Loop
 from ledger.session.results import CallResult, Results
 from ledger.session.resuming import Recovered
 from ledger.session.stepwise import propose
+from ledger.session.structured import AnswerCheck, Structured, structured
 from ledger.strictjson import JsonObject
 
 T = TypeVar("T")
@@ -82,6 +83,16 @@ class Session:
         `DivergentTurn`, `SessionClosed`, `SessionOwned`, `LeaseLost` and `StoreError`s.
         """
         return self._run(self._dispatch(reply, **options))
+
+    def structured(self, reply: object, schema: object, check: AnswerCheck | None = None, **options: Any) -> Structured:
+        """
+        Judge a model's answer that must fit a schema: it is no tool call.
+
+        `schema` is a dict or a type (a pydantic model). `check(value)` returns None, an `Invalid`, or a list of them.
+        What does not fit is asked for again at most 3 times, counted from the record; then the text is kept, marked
+        `unstructured`. Options: `turn`, `format`. Raises `UsageError` for a reply with tool calls, `CatalogFault`.
+        """
+        return self._run(self._structured(reply, (schema, check), **options))
 
     def call(self, name: str, arguments: Any = None, **options: Any) -> CallResult:
         """
@@ -164,6 +175,12 @@ class Session:
         """Async twin of `dispatch`: the event loop is never blocked by a commit or a sync tool."""
         return await self._arun(self._dispatch(reply, **options))
 
+    async def astructured(
+        self, reply: object, schema: object, check: AnswerCheck | None = None, **options: Any
+    ) -> Structured:
+        """Async twin of `structured`."""
+        return await self._arun(self._structured(reply, (schema, check), **options))
+
     async def acall(self, name: str, arguments: Any = None, **options: Any) -> CallResult:
         """Async twin of `call`."""
         return await self._arun(self._call(name, arguments, **options))
@@ -213,6 +230,16 @@ class Session:
             raise UsageError(f"on_rejection is run_rest or run_none, not {on_rejection!r}")
         terms = Terms(on_rejection=on_rejection, offered=self._loop.offered, tool_choice=tool_choice)
         return self._loop.dispatch(format, reply, terms, whole(turn, "turn="))
+
+    def _structured(
+        self,
+        reply: object,
+        wanted: tuple[object, AnswerCheck | None],
+        *,
+        turn: int | None = None,
+        format: str = "openai",
+    ) -> Steps[Structured]:
+        return structured(self._loop, format, reply, wanted, whole(turn, "turn="))
 
     def _call(
         self,

@@ -65,14 +65,15 @@ def take_in(core: Core, reply: Reply, terms: Terms) -> Steps[int]:
 def proposals(core: Core, reply: Reply, terms: Terms, number: int) -> tuple[list[Item], list[Work]]:
     """Return the turn and its intents as events, with each call taken through the pure gates."""
     works = [_work(core, call, reply, terms, place=(number, index)) for index, call in enumerate(reply.calls)]
-    items = [Item(_turn_body(core, reply, terms), turn=number, actor="model")]
+    items = [Item(turn_body(core, reply, terms), turn=number, actor="model")]
     for work, call in zip(works, reply.calls, strict=True):
         _examine(core, work, call, reply, terms)
         items.append(_proposal(core, work, call, reply, terms))
     return items, works
 
 
-def _turn_body(core: Core, reply: Reply, terms: Terms) -> TurnRecorded:
+def turn_body(core: Core, reply: Reply, terms: Terms) -> TurnRecorded:
+    """Return what is recorded of a model's turn itself, besides its calls."""
     kept = (
         core.opening.transcript == "full" if core.history.opened is None else core.history.opened.transcript == "full"
     )
