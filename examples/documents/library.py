@@ -32,9 +32,13 @@ class Library:
     def seed(self) -> None:
         """Put the documents of library.json into the database."""
         rows = json.loads(SEED.read_text(encoding="utf-8"))
-        with closing(self._connection()) as database, database:
+        with closing(self.connection()) as database, database:
             database.execute("CREATE TABLE document (document_id TEXT PRIMARY KEY, tenant, version, title, text)")
             database.executemany("INSERT INTO document VALUES (:document_id, :tenant, :version, :title, :text)", rows)
+
+    def connection(self) -> sqlite3.Connection:
+        """Return a connection to the documents."""
+        return sqlite3.connect(self.folder / "documents.db")
 
     def search(self, tenant: str | None, query: str, limit: int) -> list[dict[str, Any]]:
         """Return id, title and version of the tenant's documents that hold the text."""
@@ -51,7 +55,7 @@ class Library:
 
     def give_to(self, tenant: str, document_id: str) -> None:
         """Give a document to another tenant."""
-        with closing(self._connection()) as database, database:
+        with closing(self.connection()) as database, database:
             database.execute("UPDATE document SET tenant = ? WHERE document_id = ?", (tenant, document_id))
 
     def report(self, tenant: str | None, target: str) -> dict[str, Any]:
@@ -89,11 +93,8 @@ class Library:
         finally:
             os.close(lock)
 
-    def _connection(self) -> sqlite3.Connection:
-        return sqlite3.connect(self.folder / "documents.db")
-
     def _rows(self, sql: str, *values: Any) -> list[dict[str, Any]]:
-        with closing(self._connection()) as database:
+        with closing(self.connection()) as database:
             database.row_factory = sqlite3.Row
             rows: list[Mapping[str, Any]] = database.execute(sql, values).fetchall()
         return [dict(row) for row in rows]

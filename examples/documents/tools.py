@@ -67,6 +67,12 @@ def is_known(arguments: Arguments, context: Context) -> Invalid | None:
 def open_ledger(url: str, library: Library, **settings: Any) -> Ledger:
     """Open a ledger with the three tools on a library."""
     ledger = Ledger.open(url, catalog=default_catalog_root(), workers=AT_ONCE, **settings)
+    equip(ledger, library)
+    return ledger
+
+
+def equip(ledger: Ledger, library: Library) -> None:
+    """Give a ledger the three tools and their rules."""
     tools = Tools(library)
     ledger.tool("search_documents")(tools.search_documents)
     ledger.tool("read_document")(tools.read_document)
@@ -85,5 +91,3 @@ def open_ledger(url: str, library: Library, **settings: Any) -> Ledger:
     @ledger.authorize
     def saving_is_approved(call: Any, principal: Any) -> Allow | Ask:  # noqa: ARG001 - nobody may save alone
         return Ask(who=APPROVER, expires="24h") if call.tool == "save_report" else Allow()
-
-    return ledger

@@ -42,7 +42,7 @@ class Site:
     def write_file(self, path: str, text: str) -> dict[str, Any]:
         place = self.pages.resolve(path)
         if self.pages.name_of(place) == INDEX:
-            raise Rejected("generated", f"{INDEX} is built from the pages; write a page.")
+            raise Rejected("generated", f"{path!r} is built from the pages; write a page.")
         _put_or_refuse(place, text, path)
         self.within(path)
         pages = sorted(self.pages.name_of(page) for page in self.pages.root.rglob("*.txt") if page.name != INDEX)
@@ -81,8 +81,13 @@ def _put(place: Path, text: str) -> None:
 
 
 def open_ledger(url: str, site: Site) -> Ledger:
-    """Open a ledger with both tools; which of their calls may run together is said by their contracts alone."""
+    """Open a ledger with both tools."""
     ledger = Ledger.open(url, catalog=default_catalog_root())
+    equip(ledger, site)
+    return ledger
+
+
+def equip(ledger: Ledger, site: Site) -> None:
+    """Give a ledger both tools; which of their calls may run together is said by their contracts alone."""
     ledger.tool("write_file")(site.write_file)
     ledger.tool("write_note")(site.write_note)
-    return ledger

@@ -75,8 +75,14 @@ def city_is_served(arguments: Arguments, context: Context) -> Invalid | None:  #
 
 
 def open_ledger(url: str, weather: Weather, **settings: Any) -> Ledger:
-    """Open a ledger with the three tools; what they take and what they need is in schemas/tools."""
+    """Open a ledger with the three tools."""
     ledger = Ledger.open(url, catalog=default_catalog_root(), **settings)
+    equip(ledger, weather)
+    return ledger
+
+
+def equip(ledger: Ledger, weather: Weather) -> None:
+    """Give a ledger the three tools and their rules; what they take and what they need is in schemas/tools."""
     for tool in (weather.get_weather, weather.report_weather, weather.refund):
         ledger.tool(tool.__name__)(tool)
     for name in ("get_weather", "report_weather"):
@@ -96,5 +102,3 @@ def open_ledger(url: str, weather: Weather, **settings: Any) -> Ledger:
         if call.tool != "refund" or call.arguments["amount"] <= limit:
             return Allow()
         return Deny("LIMIT_EXCEEDED", "The amount is above the user's limit.", user_action="Ask a supervisor.")
-
-    return ledger

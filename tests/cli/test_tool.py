@@ -41,7 +41,7 @@ def test_tools_of_both(world: Path) -> None:
 
 def test_a_catalog_needs_no_ledger(empty: Path) -> None:
     """Tools can be looked at before there is a ledger, unless one is asked for."""
-    assert data("tool", "list", "--catalog", CATALOG)[0]["tool"] == "edit_file"
+    assert data("tool", "list", "--catalog", CATALOG)[0]["tool"] == "delete_file"
     assert failure("tool", "list", "--catalog", CATALOG, "--db", "sqlite:///x.db")[:2] == (1, "no_database")
     assert failure("tool", "list")[:2] == (1, "no_database")
     assert failure("tool", "list", "--catalog", "missing")[:2] == (1, "catalog_fault")
