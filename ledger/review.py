@@ -41,22 +41,27 @@ def approve(call: Call, reviewer: Reviewer, *, expected: str | None, now: str) -
     if call.state != "awaiting-approval" or approval is None:
         raise _not_asked(call, "approval")
     if approval.expires_at is not None and approval.expires_at <= now:
-        hint = "Deny it, or let recovery flag it and resolve it then."
+        hint = "Deny it, or let a resume flag it and resolve it then."
         raise VerdictRefused(f"the request of call {call.call_id} expired at {approval.expires_at}", hint=hint)
     if approval.who is not None and reviewer.by not in approval.who:
         hint = f"Only {', '.join(approval.who)} may approve it."
         raise VerdictRefused(f"{reviewer.by} was not asked to approve call {call.call_id}", hint=hint)
     _same_digest(call, expected)
+    return allow(approval.arguments_digest, reviewer, expires_at=approval.expires_at)
+
+
+def allow(arguments_digest: str, reviewer: Reviewer, *, expires_at: str | None = None) -> CallAuthorized:
+    """Return a person's word that a call with exactly these arguments shall run, once."""
     return CallAuthorized(
         by="person",
-        arguments_digest=approval.arguments_digest,
+        arguments_digest=arguments_digest,
         person=reviewer.by,
         verified=reviewer.verified,
         os_user=reviewer.os_user,
         host=reviewer.host,
         note=reviewer.note,
         evidence=reviewer.evidence,
-        expires_at=approval.expires_at,
+        expires_at=expires_at,
     )
 
 

@@ -117,6 +117,7 @@ def _questions(reader: Reader, where: CallFilter, kind: Kind | None, ages: _Ages
 def _question(reader: Reader, placed: PlacedCall, ages: _Ages) -> Row:
     row, call = placed.row, call_of(reader, placed.row.session_id, placed.row.call_id)
     asked = call.approval if row.state == "awaiting-approval" else None
+    bounded = call.approval if row.reason == "approval-mismatch" else asked
     return {
         "callId": row.call_id,
         "sessionId": row.session_id,
@@ -134,7 +135,7 @@ def _question(reader: Reader, placed: PlacedCall, ages: _Ages) -> Row:
         "argumentsDigest": row.arguments_digest,
         "who": list(asked.who) if asked and asked.who is not None else None,
         "message": asked.message if asked else None,
-        "expiresAt": asked.expires_at if asked else None,
+        "expiresAt": bounded.expires_at if bounded else None,
         "principal": row.principal,
         "tenant": row.tenant or None,
         "waitingSince": row.waiting_since,

@@ -20,10 +20,24 @@ _OF_FLAGS: Final[dict[FlagReason, str]] = {
 }
 
 
-def question(call: Call) -> str | None:
-    """Return the question that a call puts to a person; None where it does not wait for one."""
+def expired(call: Call, now: str | None) -> bool:
+    """Whether the time in which an approval could be given, or used, is over at `now` (ISO 8601 UTC)."""
+    until = call.approval.expires_at if call.approval is not None else None
+    return until is not None and now is not None and until <= now
+
+
+def question(call: Call, now: str | None = None) -> str | None:
+    """
+    Return the question that a call puts to a person; None where it does not wait for one.
+
+    `now` is ISO 8601 UTC: an approval that nobody can give any more is told as such.
+    """
     if call.state == "awaiting-approval":
         asked = f" They are asked: {call.approval.message}" if call.approval and call.approval.message else ""
+        if expired(call, now):
+            return (
+                f"The time to approve it is over; it has not run, and will not without a new word of a person.{asked}"
+            )
         return f"It has passed every check and waits for a person's approval; it has not run.{asked}"
     if call.state != "needs-review" or call.reason is None:
         return None
@@ -31,6 +45,8 @@ def question(call: Call) -> str | None:
 
 
 def _doubt(call: Call, reason: FlagReason) -> str:
+    if reason == "approval-mismatch" and call.never_ran and expired(call, call.waiting_since):
+        return "It never started: the time in which it was, or could be, approved is over."
     if reason == "approval-mismatch" and not call.never_ran:
         return "What was allowed does not hold any more, and an earlier attempt may have had its effect."
     if reason == "outcome-unknown" and call.late is not None:
@@ -45,10 +61,14 @@ def _late(call: Call) -> str:
     return f"an outcome arrived late ({ended}), when another owner had the session already: is it true?"
 
 
-def answers(call: Call) -> Answers:
-    """Return the answers that the call's state allows, as options of `review resolve`, or names of other commands."""
+def answers(call: Call, now: str | None = None) -> Answers:
+    """
+    Return the answers that the call's state allows, as options of `review resolve`, or names of other commands.
+
+    `now` is ISO 8601 UTC: what expired by then is not approved any more.
+    """
     if call.state == "awaiting-approval":
-        return ("approve", "deny", "--arguments")
+        return ("deny", "--arguments") if expired(call, now) else ("approve", "deny", "--arguments")
     if call.state != "needs-review" or call.reason == "duplicate":
         return ()
     if not call.never_ran:

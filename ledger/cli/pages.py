@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from json import dumps
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from ledger.cli.rows import Row
 from ledger.cli.table import plain, tail
 from ledger.cli.text import Ink, Line
 from ledger.cli.when import instant
+from ledger.ids import iso
 from ledger.replay.summary import owner_name
 
 _LONGEST: Final = 4_000
@@ -72,7 +74,7 @@ def known(story: Row) -> Iterator[Line]:
         "on behalf of": story["principal"],
         "tenant": story["tenant"],
         "who may say": ", ".join(approval["who"]) if approval.get("who") else None,
-        "expires": _when(approval.get("expiresAt")),
+        "expires": _expires(approval.get("expiresAt"), over=story["endedAt"] is not None),
         "allowed by": approval.get("person") or approval.get("by"),
         "started": _when(story["startedAt"]),
         "attempt": story["attempt"] or None,
@@ -117,6 +119,11 @@ def _alike(other: Row) -> str:
     ended = f", ended {instant(other['endedAt'])}" if other["endedAt"] else ""
     code = f" ({other['code']})" if other["code"] else ""
     return f"{tail(other['callId'])}, turn {place(other['turn'], other['index'])}: {other['state']}{code}{ended}"
+
+
+def _expires(stamp: str | None, *, over: bool) -> str | None:
+    expired = not over and stamp is not None and stamp <= iso(datetime.now(UTC))
+    return f"{_when(stamp)}, expired" if expired else _when(stamp)
 
 
 def _when(stamp: str | None) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from ledger.audit import call_story
@@ -19,6 +20,7 @@ from ledger.cli.shell import Shell
 from ledger.cli.table import plain
 from ledger.cli.text import Ink, Line
 from ledger.errors import CatalogFault
+from ledger.ids import iso
 from ledger.store.port import Reader
 
 _MEANINGS: Final[dict[str, str]] = {
@@ -42,7 +44,7 @@ def question_of(shell: Shell, reader: Reader, call: Call) -> Row:
     waits = call.state in WAITING
     return {
         "kind": kind_of(call.state, call.reason) if waits else None,
-        "question": question(call),
+        "question": question(call, _now()),
         **story,
         "runbook": _runbook(shell, call),
         "commands": [{"command": words, "meaning": meaning} for words, meaning in _commands(shell, call)],
@@ -67,6 +69,10 @@ def question_lines(found: Row) -> Iterator[Line]:
         yield ("      ", Ink(each["meaning"], "dim"))
 
 
+def _now() -> str:
+    return iso(datetime.now(UTC))
+
+
 def _commands(shell: Shell, call: Call) -> Iterator[tuple[str, str]]:
     called = call.call_id
     if call.flag is not None and call.state == "needs-review" and call.flag.duplicate_of is not None:
@@ -75,7 +81,7 @@ def _commands(shell: Shell, call: Call) -> Iterator[tuple[str, str]]:
             "look at the original: its end settles this one",
         )
     late = call.late is not None and call.late.ended == "succeeded"
-    for answer in answers(call):
+    for answer in answers(call, _now()):
         digest = ("--digest", (call.arguments_digest or "")[:12]) if answer == "approve" else ()
         verb = (answer,) if answer in ("approve", "deny") else ("resolve",)
         options = () if answer in ("approve", "deny") else answer.split()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeVar
 
 import click
@@ -16,7 +16,7 @@ from ledger.cli.output import Format
 from ledger.cli.rows import Row
 from ledger.cli.shell import Shell, format_option
 from ledger.cli.table import Column
-from ledger.cli.when import age_option, span
+from ledger.cli.when import age_option, moment, span
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -28,6 +28,7 @@ COLUMNS: Final = (
     VERSION,
     SESSION,
     Column(key="why"),
+    Column(key="expires", title="EXPIRES", keep="all", tone=lambda text: "bad" if text == "expired" else None),
     Column(key="arguments"),
 )
 
@@ -81,7 +82,16 @@ class _Late:
 
 def _for_people(row: Row) -> Row:
     asked = f"asks {', '.join(row['who'])}" if row["who"] else row["message"]
-    return {**row, "age": span(row["ageSeconds"]) + (" !" if row["overdue"] else ""), "why": row["reason"] or asked}
+    age = span(row["ageSeconds"]) + (" !" if row["overdue"] else "")
+    return {**row, "age": age, "why": row["reason"] or asked, "expires": _expires(row["expiresAt"])}
+
+
+def _expires(until: str | None) -> str | None:
+    """Return in what time a question can be answered no more; None: it waits as long as it takes."""
+    if until is None:
+        return None
+    left = (moment(until, datetime.now(UTC)) - datetime.now(UTC)).total_seconds()
+    return f"in {span(left)}" if left > 0 else "expired"
 
 
 @command.command("show", examples=["ledger review show 3f2a91c0"])

@@ -52,6 +52,18 @@ def test_an_approval_is_a_question() -> None:
     assert str(question(Call(state="awaiting-approval"))).endswith("it has not run.")
 
 
+def test_an_approval_that_expired_is_told_as_such() -> None:
+    """Before and after a resume flagged it the words say that the time is over, and nobody is offered to approve it."""
+    asked = Approval(arguments_digest="d", expires_at="2026-01-02")
+    waits = Call(state="awaiting-approval", approval=asked)
+    assert "waits for a person's approval" in str(question(waits, "2026-01-01"))
+    assert "The time to approve it is over" in str(question(waits, "2026-01-02"))
+    assert (answers(waits, "2026-01-01")[0], answers(waits, "2026-01-02")) == ("approve", ("deny", "--arguments"))
+    flag = flagged("approval-mismatch").changed(approval=asked, waiting_since="2026-01-03")
+    assert "is over" in str(question(flag))
+    assert "does not hold any more" in str(question(flag.changed(waiting_since="2026-01-01")))
+
+
 def test_what_does_not_wait_asks_nothing() -> None:
     """A call that has ended, or still runs, puts no question and takes no answer."""
     for state in ("started", "succeeded", "needs-review"):

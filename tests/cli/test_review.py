@@ -2,12 +2,14 @@
 
 import hashlib
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ledger.errors import VerdictRefused
+from ledger.ids import Clock
 from ledger.session.reviewing import os_user
 from tests.audit.odd import append, held
 from tests.audit.world import opened, reply
@@ -38,8 +40,13 @@ def test_what_waits_is_listed_and_the_status_says_so(world: Path) -> None:
     result = ledger("review")
     assert result.exit_code == 3
     lines = result.stdout.splitlines()
-    assert lines[0].split() == ["CALL", "AGE", "KIND", "TOOL", "V", "SESSION", "WHY", "ARGUMENTS"]
-    assert ['{"to": "boss@x"}' in lines[1], "approval" in lines[1], "asks ada" in lines[1]] == [True] * 3
+    assert lines[0].split() == ["CALL", "AGE", "KIND", "TOOL", "V", "SESSION", "WHY", "EXPIRES", "ARGUMENTS"]
+    assert [
+        '{"to": "boss@x"}' in lines[1],
+        "approval" in lines[1],
+        "asks ada" in lines[1],
+        "in 23h 59m" in lines[1],
+    ] == [True] * 4
     assert ["outcome-unknown" in lines[2], "duplicate" in lines[3]] == [True] * 2
     assert "ledger review show CALL" in result.stderr
 
@@ -400,3 +407,23 @@ def test_verdicts_make_no_ledger(empty: Path, verb: list[str]) -> None:
     assert failure("review", verb[0], *call, *verb[1:])[:2] == (1, "no_database")
     assert list(empty.iterdir()) == []
     assert issubclass(VerdictRefused, Exception)
+
+
+def test_an_expired_approval_is_told_in_words(world: Path) -> None:
+    """The list, the page and the refusal say so, before and after a resume flagged it; the reason stays what it is."""
+    ago = datetime.now(UTC) - timedelta(days=3)
+    with opened(world, clock=Clock(now=lambda: ago)) as host, host.session("late") as session:
+        (asked,) = session.dispatch(reply(("send_email", {"to": "boss@x"}))).calls
+    (line,) = ledger("review", "--session", "late").stdout.splitlines()[1:]
+    assert " expired  " in line
+    page = ledger("review", "show", asked.call_id).stdout
+    assert "The time to approve it is over" in page
+    assert " UTC, expired\n" in page
+    assert "ledger review approve" not in page
+    assert "expired at" in failure("review", "approve", asked.call_id, "--by", "ada")[2]
+    ledger("resume", "late")
+    assert " expired  " in ledger("review", "--session", "late").stdout
+    found = story(asked.call_id)
+    assert (found["reason"], "is over" in found["question"]) == ("approval-mismatch", True)
+    ledger("review", "resolve", asked.call_id, "--abandon")
+    assert "expired" not in ledger("review", "show", asked.call_id).stdout
