@@ -1,0 +1,53 @@
+"""Why a session of a transcript is not taken in."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ledger.errors import (
+    IntegrityFailure,
+    LedgerError,
+    SchemaOutdated,
+    StoreBusy,
+    StoreReplaced,
+    StoreUnavailable,
+)
+
+OF_THE_STORE: Final = (IntegrityFailure, SchemaOutdated, StoreBusy, StoreReplaced, StoreUnavailable)
+"""What goes wrong for every session alike: the import ends."""
+
+
+class TranscriptChanged(LedgerError):
+    """
+    The session is recorded already, and not as this transcript tells it; nothing of it was recorded now.
+
+    `sequence` is the event of the ledger that differs.
+    """
+
+    default_code = "transcript_changed"
+
+    def __init__(self, session_id: str, message: str, *, sequence: int) -> None:
+        super().__init__(
+            f"session {session_id!r}: {message}",
+            hint="What is recorded is never changed. Import it under another id (--session) to keep both.",
+        )
+        self.session_id = session_id
+        self.sequence = sequence
+
+
+def changed(session_id: str, sequence: int, place: str) -> TranscriptChanged:
+    """Return the refusal of a transcript whose content is another at a place that is recorded."""
+    return TranscriptChanged(
+        session_id, f"{place} is another than what is recorded as event {sequence}", sequence=sequence
+    )
+
+
+def another(session_id: str) -> TranscriptChanged:
+    """Return the refusal of a transcript whose session is recorded, but not from it."""
+    return TranscriptChanged(session_id, "another session with this id is recorded", sequence=1)
+
+
+def went_on(session_id: str, sequence: int) -> TranscriptChanged:
+    """Return the refusal of a transcript that goes on where the recorded session went on by itself."""
+    message = f"both went on: the transcript, and the ledger with event {sequence}"
+    return TranscriptChanged(session_id, message, sequence=sequence)

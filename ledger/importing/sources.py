@@ -1,0 +1,114 @@
+"""A transcript as what its format's reader yields, with the problems of its file in between."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import Final, TypeAlias
+
+from ledger.errors import UsageError
+from ledger.importing.chunks import Damaged, unpacked
+from ledger.importing.lines import Line, lines_of
+from ledger.importing.records import Record, records
+from ledger.importing.report import Problem
+from ledger.providers.imported import Read, Skipped
+from ledger.providers.sniff import BUNDLE, LOOKED_AT, READABLE, sniff
+from ledger.strictjson import Json
+
+Reader: TypeAlias = Callable[[Iterable[Json]], Iterator[Read]]
+
+AUTO: Final = "auto"
+_BUNDLE: Final = re.compile(rb'\s*\{\s*"bundle"\s*:\s*"toolcall-ledger"')
+
+
+class Source:
+    """
+    A transcript that is being read: its format, and its lines.
+
+    Raises `UsageError` where the format is not told and not known by the file's first bytes, or is none.
+    """
+
+    def __init__(self, chunks: Iterable[bytes], format: str = AUTO) -> None:
+        if format not in (AUTO, *READABLE):
+            raise UsageError(f"no format {format!r} can be read.", hint=f"There is: {', '.join(READABLE)}.")
+        self._damage: Problem | None = None
+        whole = self._whole(unpacked(chunks))
+        head: list[bytes] = []
+        while sum(map(len, head)) < LOOKED_AT and (chunk := next(whole, None)) is not None:
+            head.append(chunk)
+        self.format = _format_of(b"".join(head).replace(b"\0", b"")) if format == AUTO else format
+        self.lines: Iterator[Line] = lines_of(chain(head, whole))
+
+    def _whole(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        """Yield what can be unpacked; that there is more is told at the end."""
+        line, offset = 1, 0
+        try:
+            for chunk in chunks:
+                yield chunk
+                line, offset = line + chunk.count(b"\n"), offset + len(chunk)
+        except Damaged as error:
+            self._damage = Problem(line=line, offset=offset, code=error.code, message=error.message)
+
+    def damage(self) -> Iterator[Problem]:
+        """Yield, behind the last line, that the packed file is not whole, if so."""
+        if self._damage is not None:
+            yield self._damage
+
+    @property
+    def is_bundle(self) -> bool:
+        """Whether it is a ledger's own export, which no provider's reader reads."""
+        return self.format == BUNDLE
+
+    def read(self) -> Iterator[Read | Problem]:
+        """Yield what the transcript holds, and each problem of the file no later than what follows it."""
+        documents = _Documents(self.lines)
+        for item in _reader(self.format)(documents):
+            yield from documents.problems()
+            yield documents.problem(item) if isinstance(item, Skipped) else item
+        yield from documents.problems()
+        yield from self.damage()
+
+
+def _format_of(head: bytes) -> str:
+    """Return the format by the first bytes; an export of a ledger also where its first lines are glued together."""
+    return BUNDLE if _BUNDLE.match(head) else sniff(head[:LOOKED_AT])
+
+
+class _Documents:
+    """The values of a file, remembering where each stood."""
+
+    def __init__(self, lines: Iterable[Line]) -> None:
+        self._records = records(lines)
+        self._lines = array("Q")
+        self._offsets = array("Q")
+        self._problems: deque[Problem] = deque()
+
+    def __iter__(self) -> Iterator[Json]:
+        for found in self._records:
+            if isinstance(found, Record):
+                self._lines.append(found.line)
+                self._offsets.append(found.offset)
+                yield found.value
+            else:
+                self._problems.append(found)
+
+    def problems(self) -> Iterator[Problem]:
+        """Yield those found since."""
+        while self._problems:
+            yield self._problems.popleft()
+
+    def problem(self, skipped: Skipped) -> Problem:
+        """Return what a reader passed over, at its place."""
+        line, offset = self._lines[skipped.place], self._offsets[skipped.place]
+        return Problem(line=line, offset=offset, code="skipped", message=skipped.what)
+
+
+def _reader(name: str) -> Reader:
+    from ledger.providers import claude_code, readers  # the parsers of every format: only where something is read
+
+    if name == claude_code.NAME:
+        return claude_code.read_claude_code
+    return lambda documents: readers.read_provider(name, documents)

@@ -1,0 +1,273 @@
+"""Transcripts in and out by the command line: `session import`, `session repair`, `session export`."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ledger.cli import session as noun
+from ledger.providers.check import check
+from ledger.providers.formats import FORMATS
+from ledger.providers.sniff import READABLE
+from ledger.store.urls import open_store
+from tests.audit.world import HOSTILE
+from tests.cli.running import data, failure, ledger, terminal
+from tests.cli.test_db import tampered
+from tests.importing.chats import ASK, PAYS, WHOLE, chat, jsonl, result, says
+
+
+def write(name: str, content: bytes) -> str:
+    """Write a file here."""
+    Path(name).write_bytes(content)
+    return name
+
+
+def test_the_formats_are_those_that_there_are() -> None:
+    """The options name what can be read and written, without loading it."""
+    assert (noun.READABLE[0], set(noun.READABLE[1:])) == ("auto", set(READABLE))
+    assert set(noun.WIRES) == set(FORMATS)
+
+
+def test_a_transcript_is_imported(empty: Path) -> None:
+    """A ledger is made; again it adds nothing, and each answer says so."""
+    write("t.jsonl", chat(WHOLE, "one") + chat(WHOLE[:3], "two"))
+    page = ledger("session", "import", "t.jsonl").stdout.splitlines()
+    assert page == [
+        "Sessions: 2 (2 new), read as openai.",
+        "Calls: 4, without a result: 2. Events added: 17.",
+        "  - one: new, 2 calls",
+        "  - two: new, 2 calls, 2 of them without a result",
+    ]
+    again = ledger("session", "import", "t.jsonl")
+    assert (again.exit_code, again.stdout.splitlines()[0]) == (0, "Sessions: 2 (2 unchanged), read as openai.")
+    assert [row["calls"] for row in data("session", "list")] == [2, 2]
+    assert ledger("db", "check").exit_code == 0
+
+
+def test_an_import_for_programs(empty: Path) -> None:
+    """One object: the ledger, the format, each session, each problem."""
+    name = write("t.jsonl.gz", gzip.compress(chat(WHOLE) + b'{"torn": '))
+    found = data("session", "import", name, "--session", "mine", "--tenant", "acme", "--principal", "ann")
+    assert found == {
+        "db": "sqlite:///ledger.db",
+        "format": "openai",
+        "added": 9,
+        "sessions": [
+            {
+                "sessionId": "mine",
+                "state": "new",
+                "added": 9,
+                "turns": 2,
+                "calls": 2,
+                "open": 0,
+                "reserialized": 0,
+                "error": None,
+            }
+        ],
+        "problems": [
+            {
+                "line": 2,
+                "offset": found["problems"][0]["offset"],
+                "code": "torn",
+                "message": "a record ends in the middle",
+            }
+        ],
+        "problemCount": 1,
+    }
+    assert data("audit", "calls", "--tenant", "acme", "--principal", "ann")[0]["sessionId"] == "mine"
+
+
+def test_bad_records_are_told_and_fail(empty: Path) -> None:
+    """Every good one is imported; the status is 1, or 0 where that is wanted."""
+    name = write("t.jsonl", jsonl([ASK]) + b"\0" + jsonl([PAYS]) + b"{]\n" + jsonl([says("x")]))
+    done = ledger("session", "import", name)
+    assert done.exit_code == 1
+    assert [line.partition(": ")[2] for line in done.stderr.splitlines()] == [
+        "line 2, byte 41: 1 bytes are 0 (nul)",
+        "line 3, byte 286: no JSON: Expecting property name enclosed in double quotes (invalid_json)",
+    ]
+    assert "Calls: 2, without a result: 2" in done.stdout
+    assert ledger("session", "import", name, "--skip-bad").exit_code == 0
+
+
+def test_a_refused_session_fails(empty: Path) -> None:
+    """It is told with what to do; skipping bad records is no help."""
+    write("t.jsonl", chat(WHOLE))
+    write("other.jsonl", chat([*WHOLE[:5], says(f"Evil {HOSTILE}")]) + chat(WHOLE, "two"))
+    ledger("session", "import", "t.jsonl")
+    done = ledger("session", "import", "other.jsonl", "--skip-bad")
+    assert done.exit_code == 1
+    assert "Sessions: 2 (1 refused, 1 new)" in done.stdout
+    assert "turn 2 is another than what is recorded as event 9 (transcript_changed). What is recorded" in done.stderr
+    rows = data("session", "import", "other.jsonl")["sessions"]
+    assert rows[0]["error"]["code"] == "transcript_changed"
+
+
+def test_long_lists_are_cut_for_people(empty: Path) -> None:
+    """Twenty sessions and twenty problems are shown, and how many more there are."""
+    name = write("t.jsonl", b"".join(chat(WHOLE, f"s{n}") for n in range(23)) + b"x\n" * 25)
+    done = ledger("session", "import", name)
+    assert done.stdout.splitlines()[-1] == "  - and 3 more"
+    assert done.stderr.splitlines()[-1] == "Warning: and 5 more"
+    assert len(done.stderr.splitlines()) == 21
+
+
+def test_a_transcript_from_a_pipe(empty: Path) -> None:
+    """A `-` reads what comes in."""
+    done = ledger("session", "import", "-", input=chat(WHOLE))
+    assert (done.exit_code, done.stdout.splitlines()[0]) == (0, "Sessions: 1 (1 new), read as openai.")
+
+
+def test_progress_is_told_on_a_terminal(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line on stderr says how far the file is read, and is taken away in the end."""
+    from ledger.cli import main
+
+    write("t.jsonl", chat(WHOLE))
+    _, err = terminal(monkeypatch)
+    with pytest.raises(SystemExit):
+        main(["session", "import", "t.jsonl"])
+    assert "\rReading 0 %" in err.shown
+    assert err.shown.endswith("\r\x1b[K")
+
+
+@pytest.mark.parametrize("content", [b"", b"hello\n", b"\x89PNG"])
+def test_what_is_no_transcript_makes_no_ledger(empty: Path, content: bytes) -> None:
+    """Neither does a file that is not there."""
+    name = write("t", content)
+    assert failure("session", "import", name)[:2] == (2, "usage")
+    assert failure("session", "import", "nothing")[:2] == (1, "os_error")
+    assert failure("session", "import", name, "--db", "memory://")[0] != 0
+    assert failure("session", "repair", name)[:2] == (2, "usage")
+    assert [path.name for path in empty.iterdir()] == ["t"]
+
+
+def test_a_refused_conversation_is_repaired(empty: Path) -> None:
+    """A call without a result is answered honestly, at its place; nothing is kept."""
+    broken = [ASK, PAYS, result("b", "ok"), {"role": "user", "content": "And?"}]
+    name = write("t.json", json.dumps(broken, indent=1).encode())
+    assert check("openai", broken) != []
+    done = ledger("session", "repair", name)
+    assert done.exit_code == 0
+    body = json.loads(done.stdout)
+    assert check("openai", body) == []
+    assert [message["role"] for message in body["messages"]] == ["user", "assistant", "tool", "tool", "user"]
+    assert "OUTCOME UNKNOWN" in body["messages"][2]["content"]
+    assert body["messages"][3]["content"] == "ok"
+    assert done.stderr.endswith(": 1 of 2 calls without a result, told as OUTCOME UNKNOWN.\n")
+    assert [path.name for path in empty.iterdir()] == ["t.json"]
+
+
+@pytest.mark.parametrize("to", FORMATS)
+def test_a_repair_for_another_provider(empty: Path, to: str) -> None:
+    """Each session is one line; with --json a row with what was found."""
+    write("t.jsonl", chat(WHOLE[:4], "one") + chat(WHOLE[:3], "two"))
+    lines = ledger("session", "repair", "t.jsonl", "--to", to).stdout.splitlines()
+    rows = data("session", "repair", "t.jsonl", "--to", to)
+    assert [json.loads(line) for line in lines] == [row["body"] for row in rows]
+    assert [(row["sessionId"], row["format"], row["open"], row["refused"]) for row in rows] == [
+        ("one", to, 1, []),
+        ("two", to, 2, []),
+    ]
+    for row in rows:
+        assert check(to, row["body"]) == []
+
+
+def test_a_repair_of_a_damaged_file(empty: Path) -> None:
+    """What could not be read is told, and the status is 1, or 0 where that is wanted."""
+    name = write("t.jsonl", jsonl(WHOLE[:4]) + b"x\n" * 25)
+    done = ledger("session", "repair", name)
+    assert (done.exit_code, done.stderr.count("invalid_json")) == (1, 20)
+    assert check("openai", json.loads(done.stdout)) == []
+    assert ledger("session", "repair", name, "--skip-bad").exit_code == 0
+    write("u.jsonl", chat(WHOLE) + chat(WHOLE[1:]))
+    assert ledger("session", "repair", "u.jsonl").exit_code == 0
+
+
+def test_what_is_still_refused_fails(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text longer than any provider takes cannot be repaired: that is said."""
+    from ledger.providers import problems
+
+    monkeypatch.setattr(problems, "LONGEST", 3)
+    done = ledger("session", "repair", write("t.jsonl", chat(WHOLE)))
+    assert done.exit_code == 1
+    assert "s, message 0: " in done.stderr
+
+
+def test_a_session_is_exported(empty: Path) -> None:
+    """As its last provider's request by default, checked if wanted."""
+    ledger("session", "import", write("t.jsonl", chat(WHOLE)))
+    done = ledger("session", "export", "s", "--check")
+    assert (json.loads(done.stdout), done.stderr) == ({"messages": WHOLE}, "Checked: openai would take it.\n")
+    for name in FORMATS:
+        body = data("session", "export", "s", "--format", name)
+        assert (body.pop("sessionId"), body.pop("format")) == ("s", name)
+        assert check(name, body) == []
+
+
+def test_the_format_is_that_of_the_last_provider(world: Path) -> None:
+    """A session without a turn, or of a provider that has no format, is told as OpenAI's."""
+    content = {"role": "assistant", "content": [{"type": "text", "text": "Hi."}], "stop_reason": "end_turn"}
+    ledger("session", "import", write("t.jsonl", chat([ASK, content])), "--format", "anthropic")
+    assert data("session", "export", "s")["format"] == "anthropic"
+    ledger("session", "import", write("u.jsonl", chat([ASK], "u")), "--format", "anthropic")
+    assert data("session", "export", "u")["format"] == "openai"
+
+
+def test_an_export_that_would_be_refused_fails(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With --check nothing is printed then; the reasons are."""
+    from ledger.providers import problems
+
+    ledger("session", "import", write("t.jsonl", chat(WHOLE)))
+    monkeypatch.setattr(problems, "LONGEST", 3)
+    assert failure("session", "export", "s", "--check")[:2] == (1, "export_refused")
+    assert ledger("session", "export", "s", "--check").stdout == ""
+    assert ledger("session", "export", "s").exit_code == 0
+
+
+def test_a_ledgers_own_export_comes_back(world: Path) -> None:
+    """Every session of a ledger, hostile texts and all, into another one: the same records, digests and calls."""
+    for row in data("session", "list"):
+        name = row["sessionId"]
+        done = ledger("session", "export", name, "--format", "ledger", "--check")
+        assert done.exit_code == 0
+        assert done.stdout.isascii()
+        Path("b.jsonl").write_text(done.stdout)
+        first = ledger("session", "import", "b.jsonl", "--db", "sqlite:///o.db", "--json")
+        assert json.loads(first.stdout)["data"]["sessions"][0]["added"] == row["events"]
+        again = json.loads(ledger("session", "import", "b.jsonl", "--db", "sqlite:///o.db", "--json").stdout)["data"]
+        assert (again["added"], again["sessions"][0]["state"]) == (0, "unchanged")
+        assert stored("sqlite:///o.db", name) == stored("sqlite:///ledger.db", name)
+        lines = data("session", "export", name, "--format", "ledger")["lines"]
+        assert lines == [json.loads(line) for line in done.stdout.splitlines()]
+    assert calls("--db", "sqlite:///o.db") == calls()
+    assert ledger("db", "check", "--db", "sqlite:///o.db").exit_code == 0
+
+
+def calls(*options: str) -> dict[str, Any]:
+    """Return every call's row by its id, without its position, which is the ledger's own."""
+    return {row["callId"]: row | {"position": 0} for row in data("audit", "calls", *options)}
+
+
+def stored(url: str, session_id: str) -> list[tuple[Any, ...]]:
+    """Return the records and digests of a session."""
+    store = open_store(url, create=False, read_only=True)
+    rows = [(row.sequence, row.record, row.digest) for row in store.read(session_id, limit=1000)]
+    store.close()
+    return rows
+
+
+def test_an_export_of_what_was_tampered_with_fails(world: Path) -> None:
+    """With --check the chain of digests is followed first: the status is 4."""
+    tampered(world, "DELETE FROM event WHERE session_id = 'done' AND sequence = 2")
+    assert failure("session", "export", "done", "--format", "ledger", "--check")[:2] == (4, "integrity")
+    assert failure("session", "export", "nobody", "--format", "ledger")[:2] == (1, "unknown_session")
+
+
+def test_export_makes_no_ledger(empty: Path) -> None:
+    """It only reads."""
+    assert failure("session", "export", "s")[:2] == (1, "no_database")
+    assert list(empty.iterdir()) == []
