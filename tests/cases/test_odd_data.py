@@ -156,3 +156,20 @@ def test_a_database_keeps_the_wall_clock_and_drops_the_offset(desk: Desk) -> Non
         if desk.url != MEMORY:
             shown = data("audit", "events", "--type", "message.recorded", "--since", since)
             assert [row["body"]["message"]["content"] for row in shown] == ["2", "3"]
+
+
+@pytest.mark.usefixtures("new_york")
+def test_a_transcripts_times_lose_their_offset(desk: Desk) -> None:
+    """Imported times are the same instants, one without an offset is UTC, and equal ones keep the file's order."""
+    # https://github.com/ibm-granite/granite.build/issues/279, https://github.com/MemMachine/MemMachine/pull/1462
+    times = ["2026-05-01T12:00:00+00:00", "2026-05-01T09:00:00-03:00", "2026-05-01T13:00:00+00:00", "2026-05-01T13:00"]
+    messages = [{"role": "user", "content": str(number), "x_ts": time} for number, time in enumerate(times)]
+    (desk.folder / "chat.json").write_text(json.dumps({"messages": messages}))
+    assert ledger("session", "import", "chat.json", "--session", SESSION).exit_code == 0
+    rows = data("audit", "events", "--session", SESSION, "--type", "message.recorded")
+    assert [row["body"]["message"]["content"] for row in rows] == ["0", "1", "2", "3"]
+    assert [row["recordedAt"][11:16] for row in rows] == ["12:00", "12:00", "13:00", "13:00"]
+    late = data(
+        "audit", "events", "--session", SESSION, "--type", "message.recorded", "--since", "2026-05-01T09:30-03:00"
+    )
+    assert [row["body"]["message"]["content"] for row in late] == ["2", "3"]
