@@ -36,7 +36,7 @@ def question(call: Call, now: str | None = None) -> str | None:
         asked = f" They are asked: {call.approval.message}" if call.approval and call.approval.message else ""
         if expired(call, now):
             return (
-                f"The time to approve it is over; it has not run, and will not without a new word of a person.{asked}"
+                f"The time to approve it is over; it has not run, and nobody can approve it any more.{asked}"
             )
         return f"It has passed every check and waits for a person's approval; it has not run.{asked}"
     if call.state != "needs-review" or call.reason is None:

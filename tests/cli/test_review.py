@@ -41,12 +41,7 @@ def test_what_waits_is_listed_and_the_status_says_so(world: Path) -> None:
     assert result.exit_code == 3
     lines = result.stdout.splitlines()
     assert lines[0].split() == ["CALL", "AGE", "KIND", "TOOL", "V", "SESSION", "WHY", "EXPIRES", "ARGUMENTS"]
-    assert [
-        '{"to": "boss@x"}' in lines[1],
-        "approval" in lines[1],
-        "asks ada" in lines[1],
-        "in 23h 59m" in lines[1],
-    ] == [True] * 4
+    assert [words in lines[1] for words in ('{"to": "boss@x"}', "approval", "asks ada", "  in 23h ")] == [True] * 4
     assert ["outcome-unknown" in lines[2], "duplicate" in lines[3]] == [True] * 2
     assert "ledger review show CALL" in result.stderr
 
@@ -426,4 +421,4 @@ def test_an_expired_approval_is_told_in_words(world: Path) -> None:
     found = story(asked.call_id)
     assert (found["reason"], "is over" in found["question"]) == ("approval-mismatch", True)
     ledger("review", "resolve", asked.call_id, "--abandon")
-    assert "expired" not in ledger("review", "show", asked.call_id).stdout
+    assert " UTC, expired" not in ledger("review", "show", asked.call_id).stdout
