@@ -12,6 +12,7 @@ from ledger.answers import Rejected as Rejected
 from ledger.answers import Unavailable as Unavailable
 from ledger.errors import LedgerError as LedgerError
 from ledger.execution.context import Context as Context
+from ledger.session.budget import Limits as Limits
 from ledger.session.handle import Session as Session
 from ledger.session.ledger import Ledger as Ledger
 from ledger.session.results import CallResult as CallResult
@@ -31,6 +32,7 @@ __all__ = [
     "Invalid",
     "Ledger",
     "LedgerError",
+    "Limits",
     "NotFound",
     "OutcomeUnknown",
     "Rejected",

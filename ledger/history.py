@@ -98,6 +98,7 @@ class History:
     closed: SessionClosed | None = None
     principal: str | None = None
     tenant: str | None = None
+    opened_at: str = ""
     last_at: str = ""
     calls: dict[str, Call] = field(default_factory=dict)
     turns: list[Turn] = field(default_factory=list)
@@ -160,6 +161,7 @@ class History:
             case SessionOpened():
                 self.opened = body
                 self.principal, self.tenant = event.principal, event.tenant
+                self.opened_at = event.recorded_at
             case SessionClaimed():
                 self.claims.append(Claim(place, body.owner, body.token))
             case SessionClosed():

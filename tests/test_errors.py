@@ -30,6 +30,7 @@ SAMPLES: tuple[LedgerError, ...] = (
     errors.IllegalTransition("call.started", "failed", "c1", "it ended"),
     errors.VerdictRefused("no"),
     errors.KeyConflict("k", call_id="c1", other="c2"),
+    errors.RateLimited("k", max=1, room=0, retry_after=1.0),
     errors.StoreError("no"),
     errors.WrongSequence("s1", expected=4, actual=6),
     errors.IdempotencyConflict("e1"),

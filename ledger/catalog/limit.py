@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, get_args
 
@@ -53,8 +52,10 @@ def is_list(value: object) -> bool:
     return isinstance(value, list | tuple) and len(value) <= MAX_LIMITS
 
 
-def read_limits(values: Sequence[Any], *, path: str = "", pointer: str = "") -> tuple[RateLimit, ...]:
+def read_limits(values: Any, *, path: str = "", pointer: str = "") -> tuple[RateLimit, ...]:
     """Read a list of limits; raises CatalogFault at the first word that is wrong, *pointer* is the list's place."""
+    if not is_list(values):
+        raise CatalogFault(f"limits are a list of at most {MAX_LIMITS}", path=path, pointer=pointer)
     return tuple(_read(value, path, f"{pointer}/{index}") for index, value in enumerate(values))
 
 

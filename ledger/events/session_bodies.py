@@ -15,7 +15,11 @@ Stage: TypeAlias = Literal["active", "hidden", "compat", "removed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionOpened:
-    """A run of an agent begins; `transcript` says whether texts beside the calls are kept."""
+    """
+    A run of an agent begins; `transcript` says whether texts beside the calls are kept.
+
+    `limits` is what the session may use: `{turns, calls, seconds, cost, prices}`, each where there is one.
+    """
 
     agent: str | None = None
     model: str | None = None
@@ -25,6 +29,7 @@ class SessionOpened:
     ledger_version: str | None = None
     catalog_digest: str | None = None
     transcript: Literal["full", "calls"] = "full"
+    limits: JsonObject | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,12 +49,17 @@ class SessionResumed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionClosed:
-    """The run is over: `turns` and `calls` are counts over the whole session."""
+    """
+    The run is over: `turns` and `calls` are counts over the whole session.
+
+    `limit` is the one that was reached, `{limit, max}`, where the reason is one of max_turns, budget or deadline.
+    """
 
     reason: CloseReason
     turns: int
     calls: int
     message: str | None = None
+    limit: JsonObject | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +79,7 @@ class TurnRecorded:
     One assistant message: its text and whatever else the provider sent, verbatim in `items`.
 
     `offered` lists `{tool, version, descriptionDigest}` of the tools the model could choose from, `usage` the
-    provider's token counts, `calls` how many calls it proposed.
+    provider's token counts, `cost` what the host says that it cost, `calls` how many calls it proposed.
 
     `structured` is there for an answer that had to fit a schema: `{schemaDigest, attempt, status, violations}`, its
     status `valid`, `invalid` (it was asked for again) or `unstructured` (the text is kept as it is).
@@ -85,6 +95,7 @@ class TurnRecorded:
     tool_choice: Json = None
     offered: tuple[Json, ...] | None = None
     usage: Json = None
+    cost: float | None = None
     structured: JsonObject | None = None
 
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
-from ledger.calls import NEW_CALL, TERMINAL, Call, CallRow, State, call_row, evolve
+from ledger.calls import NEW_CALL, TERMINAL, Call, CallRow, call_row, evolve
 from ledger.errors import IllegalTransition, LedgerError, ReadOnlySession, SessionClosed, SessionOwned, WrongSequence
 from ledger.events import (
     Body,
@@ -29,22 +29,23 @@ from ledger.events import (
     encode,
     read_event,
 )
-from ledger.events.call_bodies import Verdict
 from ledger.events.outcomes import in_time
 from ledger.execution.batch import Member
 from ledger.execution.requests import Steps, ended_runs, io
 from ledger.history import History
+from ledger.session.budget import Budget
+from ledger.session.copies import settled_by
 from ledger.session.lease import is_dead
 from ledger.session.redaction import scrub_body
 from ledger.session.wiring import Wiring
-from ledger.store.port import Append, Head, Take
+from ledger.store.places import together
+from ledger.store.port import Append, Head, RateGuard, Take
 
 PAGE = 500
 """Events read at a time."""
 
 _AFTER_CLOSE = (CallReviewed, CallDenied, CallNoted, CallOutcomeArrivedLate)
 _POLL_SECONDS = 0.05
-_CARRIED: Final[dict[State, Verdict]] = {"succeeded": "happened", "failed": "did-not-happen"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ class Item:
     actor: str = "ledger"
     attempt: int | None = None
     causation: str | None = None
+    guards: tuple[RateGuard, ...] = ()
 
 
 @dataclass(slots=True)
@@ -71,6 +73,7 @@ class Prepared:
     calls: dict[str, Call] = field(default_factory=dict)
     afters: list[Call | None] = field(default_factory=list)
     refused: list[Item] = field(default_factory=list)
+    guards: list[RateGuard] = field(default_factory=list)
 
 
 class Worker:
@@ -96,6 +99,7 @@ class Core:
     loaded: bool = False
     held: bool = False
     token: int = 0
+    budget: Budget = field(default_factory=Budget)
     notified: int = 0
     told_until: int = 0  # what settled up to here was told to the model by this process
     secrets: dict[str, Any] = field(default_factory=dict)
@@ -255,6 +259,7 @@ class Core:
             prepared.calls[event.call_id] = after
         prepared.drafts.append(encode(event))
         prepared.afters.append(after)
+        prepared.guards += item.guards
         return after
 
     def _timely(self, item: Item, before: Call) -> Body:
@@ -315,6 +320,7 @@ class Core:
             token=self.token if worker and self.held else None,
             take=take,
             release=release,
+            guards=together(prepared.guards),
         )
 
     def _take(self) -> Take:
@@ -374,14 +380,3 @@ class Core:
             self.wiring.heartbeat.drop(self.session_id)
             with suppress(LedgerError):
                 self.wiring.store.release(self.session_id, token=self.token)
-
-
-def settled_by(original: Call) -> CallReviewed:
-    """Return how the original's end is carried over to its copy."""
-    return CallReviewed(
-        verdict=_CARRIED.get(original.state, "abandon"),
-        by="ledger",
-        settled_by=original.call_id,
-        result=original.result if original.state == "succeeded" else None,
-        result_known=original.result_known if original.state == "succeeded" else False,
-    )

@@ -105,3 +105,10 @@ def _merged(evidence: Any, answer: Any) -> Any:
     said = "did not happen" if isinstance(answer, DidNotHappen) else "can't tell"
     found = {"reconcile": said, "found": getattr(answer, "evidence", None)}
     return {**evidence, **found} if isinstance(evidence, dict) else found
+
+
+def unless_in_doubt(end: CallSucceeded | CallFailed, call: Call) -> CallSucceeded | CallFailed | CallFlagged:
+    """A refused last attempt says nothing of an earlier one that may have had its effect: then a person is asked."""
+    if isinstance(end, CallFailed) and end.code == "unavailable" and call.in_doubt:
+        return CallFlagged(reason="attempts-exhausted", evidence={"attempts": call.attempt, "last": end.message})
+    return end

@@ -14,6 +14,7 @@ from ledger.history import History
 from ledger.providers.port import ProposedCall
 from ledger.session.border import messages as checked
 from ledger.session.border import optional_text, seconds, text, whole
+from ledger.session.budget import checked_cost
 from ledger.session.intake import OnRejection, Terms, take_in
 from ledger.session.loop import Loop
 from ledger.session.results import CallResult, Results
@@ -54,6 +55,12 @@ class Session:
         """Whether the last word is the model's answer without a call."""
         return self._loop.core.history.final
 
+    @property
+    def closed(self) -> CloseReason | None:
+        """Why it is closed, as far as this process knows: a session is closed by itself once its limits are reached."""
+        closed = self._loop.core.history.closed
+        return closed.reason if closed is not None else None
+
     # -- sync
 
     def messages(self, format: str = "openai", *, start: Sequence[JsonObject] | None = None) -> list[JsonObject]:
@@ -78,9 +85,10 @@ class Session:
         Record a turn of the model, decide all its gates, run what is allowed, record the outcomes.
 
         Takes the SDK's object, a dict, or a stream's chunks or events as a list. Options: `turn` (its number, from 1),
-        `on_rejection` ("run_rest" | "run_none"), `tool_choice` (what the host asked of the model), `format` ("openai",
-        "responses", "anthropic", "bedrock", "gemini", "mistral"). Never raises for a tool's failure; raises
-        `DivergentTurn`, `SessionClosed`, `SessionOwned`, `LeaseLost` and `StoreError`s.
+        `on_rejection` ("run_rest" | "run_none"), `tool_choice` (what the host asked of the model), `cost` (of the turn,
+        for `Limits(cost=)`), `format` ("openai", "responses", "anthropic", "bedrock", "gemini", "mistral"). Never
+        raises for a tool's failure; raises `DivergentTurn`, `SessionClosed`, `SessionOwned`, `LeaseLost` and
+        `StoreError`s.
         """
         return self._run(self._dispatch(reply, **options))
 
@@ -224,11 +232,14 @@ class Session:
         turn: int | None = None,
         on_rejection: OnRejection = "run_rest",
         tool_choice: Any = None,
+        cost: float | None = None,
         format: str = "openai",
     ) -> Steps[Results]:
         if on_rejection not in ("run_rest", "run_none"):
             raise UsageError(f"on_rejection is run_rest or run_none, not {on_rejection!r}")
-        terms = Terms(on_rejection=on_rejection, offered=self._loop.offered, tool_choice=tool_choice)
+        offered = self._loop.offered
+        told = checked_cost(cost)
+        terms = Terms(on_rejection=on_rejection, offered=offered, tool_choice=tool_choice, cost=told)
         return self._loop.dispatch(format, reply, terms, whole(turn, "turn="))
 
     def _structured(

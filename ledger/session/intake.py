@@ -13,7 +13,8 @@ from ledger.execution.batch import Member, planned
 from ledger.execution.requests import Steps
 from ledger.history import History
 from ledger.providers.port import ProposedCall, Reply
-from ledger.session.core import Core, Item, settled_by
+from ledger.session.copies import settled_by
+from ledger.session.core import Core, Item
 from ledger.session.gating import has_user_code, pass_gates, resource_keys
 from ledger.session.hosted import hosted_items
 from ledger.session.redaction import has_sensitive, sensitive
@@ -29,13 +30,15 @@ class Terms:
     """
     How the host wants this turn taken.
 
-    `offered`: the names the model could choose from, None if unknown; `idempotency_key` is for a single call.
+    `offered`: the names the model could choose from, None if unknown; `idempotency_key` is for a single call. `cost`:
+    what the host says that the turn cost.
     """
 
     on_rejection: OnRejection = "run_rest"
     offered: Collection[str] | None = None
     tool_choice: Any = None
     idempotency_key: str | None = None
+    cost: float | None = None
 
 
 def take_in(core: Core, reply: Reply, terms: Terms) -> Steps[int]:
@@ -48,6 +51,7 @@ def take_in(core: Core, reply: Reply, terms: Terms) -> Steps[int]:
     items, works = proposals(core, reply, terms, number)
     runner = Runner(core)
     runner.pending = [*items, *_settled_early(core, works), *hosted_items(core, reply, number)]
+    runner.pending += _beyond_budget(core, items[0].body, works)
     open_works = [work for work in works if work.refusal is None and not work.bodies]
     if open_works and has_user_code(core, open_works):
         items, runner.pending = runner.pending, []
@@ -92,6 +96,7 @@ def turn_body(core: Core, reply: Reply, terms: Terms) -> TurnRecorded:
         tool_choice=terms.tool_choice if terms.tool_choice is not None else reply.tool_choice,
         offered=offered if terms.offered is not None else None,
         usage=reply.usage,
+        cost=terms.cost,
     )
 
 
@@ -170,6 +175,19 @@ def _settled_early(core: Core, works: Sequence[Work]) -> list[Item]:
             work.bodies.append(work.refusal)
         items += work.items()
     return items
+
+
+def _beyond_budget(core: Core, turn: Body, works: Sequence[Work]) -> list[Item]:
+    """Deny what the gates have not refused where the session's limits are reached, this turn counted: no code runs."""
+    now = core.wiring.clock.now()
+    reached = core.budget.reached(core.history, now, turn) if isinstance(turn, TurnRecorded) else None
+    if reached is None:
+        return []
+    core.budget.over = reached
+    left = [work for work in works if work.refusal is None and not work.bodies]
+    for work in left:
+        work.bodies.append(reached.denied())
+    return [item for work in left for item in work.items()]
 
 
 def duplicate(core: Core, work: Work) -> list[Body]:

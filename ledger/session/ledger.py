@@ -6,12 +6,14 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, overload
 
 from ledger.calls import Call
 from ledger.catalog import Catalog, Registry, build_tool, load_catalog
+from ledger.catalog.limit import read_limits
 from ledger.errors import UsageError
 from ledger.events import SessionOpened
 from ledger.execution.drive import drive
@@ -21,6 +23,7 @@ from ledger.ids import Clock
 from ledger.review import Answer
 from ledger.session import reviewing
 from ledger.session.border import optional_text, principal_id, seconds, text
+from ledger.session.budget import checked_limits
 from ledger.session.core import Core
 from ledger.session.handle import Session
 from ledger.session.loop import Loop
@@ -40,6 +43,7 @@ DEFAULT_URL = "sqlite:///ledger.db"
 DEFAULT_CATALOG = "schemas/tools"
 _SETTINGS = frozenset(
     {"lease_seconds", "workers", "max_attempts", "run_not_started", "tools_budget", "host_release", "jitter", "owner"}
+    | {"limits"}
 )
 _ABOUT = frozenset({"agent", "model", "labels", "parent", "transcript"})
 
@@ -77,12 +81,14 @@ class Ledger:
         `catalog`: the folder of versioned tools; none = LEDGER_CATALOG, else `schemas/tools` if it is there.
         Settings: `lease_seconds` (60), `workers` (8, calls of a turn at once), `max_attempts` (3), `run_not_started`
         (False: after a crash a person is asked before a write that never ran), `tools_budget` (10,000: tokens of tool
-        definitions above which `tools` warns; None: never), `host_release`.
+        definitions above which `tools` warns; None: never), `limits` (as in a tool's contract, on the calls of all
+        tools), `host_release`.
         Raises `CatalogFault`, `SchemaOutdated`, `StoreUnavailable`.
         """
         _known(settings, _SETTINGS, "A ledger")
         found = _catalog(catalog)
         clock = clock or Clock()
+        settings["limits"] = read_limits(settings.get("limits", ()), path="Ledger.open", pointer="/limits")
         url = url or os.environ.get("LEDGER_DB") or DEFAULT_URL
         store = open_store(url, create=True, migrate=migrate, clock=clock)
         wiring = Wiring(
@@ -168,14 +174,19 @@ class Ledger:
         """
         Open a session, or carry on with the one of that id (none: one is minted). Runs nothing yet.
 
-        `wait`: seconds to wait for another owner. About the session: `principal` (a text, or an object with an `id`),
-        `tenant`, `agent`, `model`, `labels`, `parent`, `transcript` ("full", or "calls": no other text is kept).
+        `wait`: seconds to wait for another owner. About the session: `principal` (who acts: a text, or an object with
+        an `id`), `on_behalf_of` (for whom, where that is somebody else; the same), `tenant`, `agent`, `model`,
+        `labels`, `parent`, `transcript` ("full", or "calls": no other text is kept),
+        `limits` (a `Limits`: what the session may use; none given: those it was opened with).
         """
         key = self._wiring.clock.new_id() if session_id is None else _checked(session_id)
         principal = about.pop("principal", None)
         tenant = optional_text(about.pop("tenant", None), "tenant=")
+        limits = checked_limits(about.pop("limits", None))
         with self._opening:  # two threads that open one session share its core
             core = self._cores.get(key) or self._core(key, about)
+        if limits is not None:
+            core.budget.given, core.opening = limits, replace(core.opening, limits=limits.to_wire())
         principal_id(principal)  # a wrong one is told here, not at the first turn
         patience = seconds(wait, "wait=") or 0.0
         return Session(Loop(core, principal=principal, tenant=tenant, wait_seconds=patience))

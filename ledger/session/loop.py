@@ -125,6 +125,7 @@ class Loop:
         found = yield from resume(self.core)
         self.recovered = True
         yield from self._notify()
+        yield from self._close_if_spent()
         return found
 
     def resume(self, *, dry_run: bool, execute: bool) -> Steps[Recovered]:
@@ -134,6 +135,7 @@ class Loop:
             raise UnknownSession(self.core.session_id)
         found = yield from resume(self.core, dry_run=dry_run, execute=execute)
         yield from self._notify()
+        yield from self._close_if_spent()
         return found
 
     def _notify(self) -> Steps[None]:
@@ -259,6 +261,7 @@ class Loop:
                 WrongSequence
             ):  # somebody else recorded something before this turn was: look again what it is
                 number = known.number if known is not None else (yield from take(self.core, reply, terms))
+        yield from self._close_if_spent()
         self.delivered = max(self.delivered, number)
         self.offered = None
         return number
@@ -294,7 +297,9 @@ class Loop:
 
     def advance(self, call_id: str) -> Steps[CallResult]:
         """Take a call one step further."""
-        return CallResult((yield from advance(self.core, call_id)))
+        found = yield from advance(self.core, call_id)
+        yield from self._close_if_spent()
+        return CallResult(found)
 
     # -- waiting and closing
 
@@ -323,7 +328,13 @@ class Loop:
         calls = tuple(CallResult(call) for call in (*(entry.call for entry in news), *asked))
         return Results(turn=self.delivered, calls=calls, messages=[note_message(entry, form) for entry in news])
 
-    def close(self, reason: CloseReason | None, message: str | None) -> Steps[None]:
+    def _close_if_spent(self) -> Steps[None]:
+        """Close the session where one of its limits kept something from starting."""
+        over, self.core.budget.over = self.core.budget.over, None
+        if over is not None:
+            yield from self.close(over.reason, over.message, over.to_wire())
+
+    def close(self, reason: CloseReason | None, message: str | None, limit: JsonObject | None = None) -> Steps[None]:
         """
         Close the session; closing it twice is the same as once.
 
@@ -338,7 +349,9 @@ class Loop:
         left = [call for call in history.open_calls() if call.state not in WAITING]
         ends = [Item(given_up(call, "The session was closed."), call) for call in left]
         why: CloseReason = reason or ("final_answer" if history.final else "aborted")
-        body = SessionClosed(reason=why, turns=len(history.turns), calls=len(history.calls), message=message)
+        body = SessionClosed(
+            reason=why, turns=len(history.turns), calls=len(history.calls), message=message, limit=limit
+        )
         yield from self.core.commit([*ends, Item(body)], release=True)
 
 

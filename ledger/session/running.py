@@ -9,15 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ledger.calls import Call
-from ledger.errors import LeaseLost
+from ledger.errors import LeaseLost, RateLimited
 from ledger.events import CallAttemptFailed, CallFailed, CallFlagged, CallStarted, CallSucceeded
 from ledger.execution.backoff import LONGEST_WAIT, backoff
 from ledger.execution.batch import Member, conflict, groups
 from ledger.execution.outcome import Rules, TryAgain, Unknown, judge
 from ledger.execution.requests import Ended, Run, Steps, ended_runs, launch, let_go
 from ledger.ids import parse_iso
+from ledger.session import limits
 from ledger.session.core import Core, Item
-from ledger.session.doubt import Settler
+from ledger.session.doubt import Settler, unless_in_doubt
 from ledger.session.late import LateOutcome, record_late
 from ledger.session.work import Work, context_of
 
@@ -84,7 +85,11 @@ class Runner:
         """Record what is pending; an interruption on the way loses no outcome that is known."""
         items = [*self.pending, *more]
         self.pending = [item for item in items if isinstance(item.body, _ENDS)]
-        refused = yield from self.core.commit(items, release=release)
+        try:
+            refused = yield from self.core.commit(items, release=release)
+        except RateLimited:
+            self.pending = items[: len(items) - len(more)]  # nothing was recorded: the rest is tried without the starts
+            raise
         self.pending = []
         return refused
 
@@ -124,7 +129,7 @@ class Runner:
         """Calls that have not started end as such: they page nobody."""
         done = {item.call.call_id for item in self.pending if item.call and isinstance(item.body, _ENDS)}
         for work in works:
-            call = self.core.history.calls.get(work.call_id) or work.stub
+            call = self._call_of(work)
             if work.call_id in done:
                 continue
             if call.state in ("unknown", "proposed", "validated", "authorized"):
@@ -143,16 +148,50 @@ class Runner:
     # -- starting
 
     def _start(self, works: Sequence[Work], *, alone: bool) -> Steps[None]:
-        starts = [self._start_item(work) for work in works]
-        self.unlaunched.update((work.call_id, start.attempt or 1) for work, start in zip(works, starts, strict=True))
-        refused = yield from self._commit(*starts)
-        lost = {item.call.call_id for item in refused if item.call}
-        for work, start in zip(works, starts, strict=True):
-            if work.call_id not in lost:
-                yield from self._launch(work, start, alone=alone)
+        works = self._affordable(works)
+        while works:
+            starts = [self._start_item(work) for work in works]
+            self.unlaunched |= {work.call_id: start.attempt or 1 for work, start in zip(works, starts, strict=True)}
+            try:
+                refused = yield from self._commit(*starts)
+            except RateLimited as full:
+                works = self._with_a_place(works, starts, full)
+                continue
+            lost = {item.call.call_id for item in refused if item.call}
+            for work, start in zip(works, starts, strict=True):
+                if work.call_id not in lost:
+                    yield from self._launch(work, start, alone=alone)
+            return
+
+    def _affordable(self, works: Sequence[Work]) -> Sequence[Work]:
+        """Leave out what the session's limits let start no more: it ends here."""
+        calls = [self._call_of(work) for work in works]
+        refused = self.core.budget.refused(self.core.history, self.core.wiring.clock.now(), calls)
+        for call, limit in zip(calls, refused, strict=True):
+            if limit is not None:
+                body = given_up(call, limit.message) if call.state == "started" else limit.denied()
+                self.pending.append(Item(body, call))
+        return [work for work, limit in zip(works, refused, strict=True) if limit is None]
+
+    def _with_a_place(self, works: Sequence[Work], starts: Sequence[Item], full: RateLimited) -> list[Work]:
+        """Leave out what a limit has no place for: it waits for its siblings, or it is denied."""
+        left, out = limits.parted(works, starts, full)
+        siblings = [*left, *(flight.work for flight in self.flying.values())]
+        waits = limits.may_free(self.core, siblings, full)
+        for work in out:
+            del self.unlaunched[work.call_id]
+            if waits:
+                self.deadlines.pop(work.call_id, None)  # its time begins when it starts
+                self.waiting[work.call_id] = (self.core.wiring.clock.monotonic() + _LOOK_SECONDS, work)
+            else:
+                self.pending.append(Item(limits.denied(self.core, work, full), self._call_of(work)))
+        return left
+
+    def _call_of(self, work: Work) -> Call:
+        return self.core.history.calls.get(work.call_id) or work.stub
 
     def _start_item(self, work: Work) -> Item:
-        call = self.core.history.calls.get(work.call_id) or work.stub
+        call = self._call_of(work)
         left = self._time_left(work)
         shown = work.recorded_to_run()
         body = CallStarted(
@@ -163,7 +202,7 @@ class Runner:
             deadline=None if left is None else self.core.wiring.clock.after(left),
             arguments=shown if shown not in (call.to_run, work.recorded) else None,
         )
-        return Item(body, call, attempt=call.attempt + 1)
+        return Item(body, call, attempt=call.attempt + 1, guards=limits.guards(self.core, work, call))
 
     def _time_left(self, work: Work) -> float | None:
         """A call has one deadline for all its attempts, from the first start on."""
@@ -213,6 +252,13 @@ class Runner:
                 self.interrupt = ended.raised
             yield from self._judge(flight, ended)
             del self.flying[ended.call_id]
+            self._hurry()
+
+    def _hurry(self) -> None:
+        """Let those look at once that wait for a sibling's place."""
+        for call_id, (_, work) in list(self.waiting.items()):
+            if self._call_of(work).state != "started":
+                self.waiting[call_id] = (0.0, work)
 
     def _patience(self) -> float:
         """Return how long to wait for an end: until the next deadline or attempt, and never long without a look."""
@@ -232,7 +278,7 @@ class Runner:
             asked = not isinstance(ended.raised, KeyboardInterrupt)
             yield from self._settle(settler, work, call, end, asked=asked)
         else:
-            self.pending.append(Item(_unless_in_doubt(settler.finished(end), call), call))
+            self.pending.append(Item(unless_in_doubt(settler.finished(end), call), call))
 
     def _settle(self, settler: Settler, work: Work, call: Call, end: Unknown, *, asked: bool) -> Steps[None]:
         again, body = yield from settler.settle(call, end, may_ask=asked)
@@ -251,7 +297,7 @@ class Runner:
         too_late = wait > LONGEST_WAIT if deadline is None else at >= deadline
         if not allowed or stopped or call.attempt >= wiring.max_attempts or too_late:
             failed = Settler(self.core, work, None).finished(end.failed)
-            self.pending.append(Item(_unless_in_doubt(failed, call), call))
+            self.pending.append(Item(unless_in_doubt(failed, call), call))
             return
         attempt = CallAttemptFailed(code=end.failed.code, message=end.failed.message, backoff_seconds=round(wait, 3))
         self.pending.append(Item(attempt, call))
@@ -291,7 +337,7 @@ class Runner:
     def _give_up_waiting(self, why: str) -> None:
         """Calls that wait for their next attempt end as what is known of the attempts so far."""
         for _, work in self.waiting.values():
-            call = self.core.history.calls[work.call_id]
+            call = self._call_of(work)
             self.pending.append(Item(given_up(call, why), call))
         self.waiting.clear()
 
@@ -335,13 +381,6 @@ class Runner:
         contract = work.version.contract if work.version else None
         safe = self.core.wiring.safe_error
         return Rules(contract.exceptions, contract.max_result_bytes, safe) if contract else Rules(safe_error=safe)
-
-
-def _unless_in_doubt(end: CallSucceeded | CallFailed, call: Call) -> CallSucceeded | CallFailed | CallFlagged:
-    """A refused last attempt says nothing of an earlier one that may have had its effect: then a person is asked."""
-    if isinstance(end, CallFailed) and end.code == "unavailable" and call.in_doubt:
-        return CallFlagged(reason="attempts-exhausted", evidence={"attempts": call.attempt, "last": end.message})
-    return end
 
 
 def given_up(call: Call, why: str) -> CallFailed | CallFlagged:

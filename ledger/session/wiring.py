@@ -11,6 +11,7 @@ from typing import Any
 
 from ledger.calls import Call
 from ledger.catalog import Registry
+from ledger.catalog.limit import RateLimit
 from ledger.execution.outcome import SafeError
 from ledger.ids import Clock
 from ledger.recovery import MAX_ATTEMPTS
@@ -47,6 +48,7 @@ class Wiring:
     workers: int = 8
     max_attempts: int = MAX_ATTEMPTS
     run_not_started: bool = False
+    limits: tuple[RateLimit, ...] = ()  # on calls of all tools
     tools_budget: int | None = 10_000
     jitter: Callable[[], float] = random.random
     stopping: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -66,6 +67,15 @@ def _wait(guard: RateGuard, places: Places, taken: int, now: datetime) -> float 
         return guard.seconds
     oldest = parse_iso(places.taken_at(guard.key, max(0, taken - guard.max)))
     return (oldest + timedelta(seconds=guard.seconds) - now).total_seconds()
+
+
+def together(guards: Sequence[RateGuard]) -> tuple[RateGuard, ...]:
+    """Return one guard for each limit, over the calls of all guards of it."""
+    found: dict[tuple[str, int], RateGuard] = {}
+    for guard in guards:
+        known = found.get((guard.key, guard.max))
+        found[guard.key, guard.max] = guard if known is None else replace(known, calls=known.calls + guard.calls)
+    return tuple(found.values())
 
 
 def take(guards: Sequence[RateGuard], places: Places, now: datetime) -> None:
