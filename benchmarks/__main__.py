@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks import calls, histories, syncs
+from benchmarks import audits, calls, histories, syncs
 
 RESULTS = Path(__file__).parent / "results" / "latest.json"
 
@@ -75,6 +75,7 @@ def main() -> None:
             "append": lambda: histories.append_cost(folder, rounds),
             "replay": lambda: histories.replay(folder, 100_000),
             "size": lambda: histories.size_on_disk(folder),
+            "audits": lambda: audits.audits(folder, 100_000 if chosen.quick else 1_000_000),
         }
         found: dict[str, Any] = {"machine": machine()}
         for step, work in steps.items():

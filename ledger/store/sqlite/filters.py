@@ -59,6 +59,7 @@ _EQUAL_CALL: Final = (
     "idempotency_key",
     "duplicate_of",
 )
+_WHICH: Final = ("session_id", "call_id", "idempotency_key", "duplicate_of")
 _FEW: Final = ("call_id", "call_id_part", "idempotency_key", "duplicate_of", "resource")
 """Conditions that hardly any call meets."""
 _INDEXES: Final = {"code": "call_code", "gate": "call_gate", "error_class": "call_class", "reasons": "call_reason"}
@@ -249,15 +250,11 @@ def call_where(where: CallFilter, after: int, hints: Hints = NO_HINTS, *, whole:
     if not whole:
         _positions(found, after, hints)
     for column in _EQUAL_CALL:
-        found.equal(f"call.{column}", getattr(where, column))
+        found.equal(f"call.{column}" if column in _WHICH else _beside(where, column), getattr(where, column))
     if where.stage not in (None, ACTIVE):
         found.add("stage <> 'active'")
-    found.among("state", where.states)
-    if where.states and TERMINAL.isdisjoint(where.states):
-        found.add(IS_OPEN)
-    elif where.states and BAD_ENDS.issuperset(where.states):
-        found.add(IS_BAD_END)
-    found.among("reason", where.reasons)
+    _states(found, where)
+    found.among(_beside(where, "reason"), where.reasons)
     _labels(found, where)
     _has_event(found, where)
     found.within("proposed_at", where.since, where.until)
@@ -265,13 +262,26 @@ def call_where(where: CallFilter, after: int, hints: Hints = NO_HINTS, *, whole:
     return found
 
 
+def _beside(where: CallFilter, column: str) -> str:
+    """Return a column of calls; where a session is asked for, its index leads, and none of this column."""
+    return f"+call.{column}" if where.session_id is not None else f"call.{column}"
+
+
+def _states(found: Where, where: CallFilter) -> None:
+    if where.states and TERMINAL.isdisjoint(where.states):
+        found.among("state", where.states)
+        found.add(IS_OPEN)
+        return
+    found.among(_beside(where, "state"), where.states)
+    if where.states and BAD_ENDS.issuperset(where.states):
+        found.add(IS_BAD_END)
+
+
 def _lead_calls(found: Where, where: CallFilter, after: int, hints: Hints) -> None:
     if where.resource is not None:
         source = f"{_TOUCHED} CROSS JOIN call ON call.call_id = touched"
         found.lead(source, where.resource, after, order="at")
-    elif where.session_id is not None or where.call_id is not None:
-        return
-    elif _few(where):
+    elif where.session_id is not None or _few(where):
         found.lead("call")
     elif (index := _index(where)) is not None:
         found.source = f"call INDEXED BY {index}"  # SQLite would walk all calls by position

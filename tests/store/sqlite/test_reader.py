@@ -13,10 +13,8 @@ from pathlib import Path
 import pytest
 
 from ledger.errors import StoreError, StoreUnavailable
-from ledger.store.port import CallFilter, EventFilter, Store
-from ledger.store.sqlite import sql
+from ledger.store.port import Store
 from ledger.store.sqlite.files import Files
-from ledger.store.sqlite.filters import call_where, event_where
 from ledger.store.sqlite.reader import Readers
 from ledger.store.sqlite.store import SqliteStore
 from ledger.store.urls import open_store
@@ -162,46 +160,3 @@ def test_a_broken_file_is_not_read_as_immutable(path: Path) -> None:
     path.mkdir()
     with pytest.raises(StoreError), Readers(Files(path)).connection():
         pass
-
-
-def plan(store: Store, statement: str, values: object) -> str:
-    assert isinstance(store, SqliteStore)
-    with store._pool.connection() as connection:
-        rows = connection.execute(f"EXPLAIN QUERY PLAN {statement}", values).fetchall()  # type: ignore[arg-type]  # passed on as it comes
-    return " / ".join(row[3] for row in rows)
-
-
-@pytest.mark.parametrize(
-    ("asked", "index"),
-    [
-        (EventFilter(), "INTEGER PRIMARY KEY"),
-        (EventFilter(session_id="s"), "(session_id=? AND sequence>?)"),
-        (EventFilter(call_id="c"), "event_call"),
-        (EventFilter(tool="t"), "event_tool"),
-        (EventFilter(types=("call.flagged",)), "event_type"),
-        (EventFilter(types=("call.flagged", "session.resumed")), "event_type"),
-    ],
-)
-def test_events_are_looked_up_in_an_index(store: Store, asked: EventFilter, index: str) -> None:
-    """A page of events reads an index, not the table from end to end."""
-    where = event_where(asked, 0)
-    assert index in plan(store, where.select(sql.STORED), (*where.values, 5))
-
-
-@pytest.mark.parametrize(
-    ("asked", "index"),
-    [
-        (CallFilter(), "call_position"),
-        (CallFilter(states=("needs-review", "awaiting-approval")), "call_open"),
-        (CallFilter(session_id="s", states=("started",)), "call_open"),
-        (CallFilter(tool="t"), "call_tool"),
-        (CallFilter(duplicate_of="c"), "call_copy"),
-        (CallFilter(tenant="t", idempotency_key="k"), "call_key"),
-        (CallFilter(session_id="s"), "(session_id=?)"),
-        (CallFilter(call_id="c"), "(call_id=?)"),
-    ],
-)
-def test_calls_are_looked_up_in_an_index(store: Store, asked: CallFilter, index: str) -> None:
-    """A page of calls reads an index, not the table from end to end."""
-    where = call_where(asked, 0)
-    assert index in plan(store, where.select(sql.PLACED), (*where.values, 5))
