@@ -83,7 +83,7 @@ class Claim:
 @dataclass(slots=True)
 class History:
     """
-    A session as it is after the events applied so far; the only mutable value of the core, owned by one handle.
+    A session as it is after the events applied so far; the only mutable value of the core, owned by one session.
 
     `told` keeps each call as it was when the next turn was recorded: that is what the model has read of it, and no
     later verdict rewrites it. `settled` are the calls that ended after the model had read them as open, `resolved`

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from ledger.calls import Call
 from ledger.catalog import Stage
@@ -48,7 +48,6 @@ class Decision:
     why: str
     flag: FlagReason | None = None
     code: str | None = None
-    evidence: Any = None
     otherwise: FlagReason | None = None
 
 
@@ -82,8 +81,8 @@ def _expired(call: Call, here: Here) -> bool:
     return approval is not None and approval.expires_at is not None and approval.expires_at <= here.now
 
 
-def _flag(reason: FlagReason, why: str, evidence: Any = None) -> Decision:
-    return Decision(action="flag", flag=reason, why=why, evidence=evidence)
+def _flag(reason: FlagReason, why: str) -> Decision:
+    return Decision(action="flag", flag=reason, why=why)
 
 
 def _needs_code(why: str) -> Decision:
@@ -122,18 +121,18 @@ def _started_write(call: Call, here: Here) -> Decision:
     return run_again(call, here)
 
 
-def run_again(call: Call, here: Here, evidence: Any = None) -> Decision:
+def run_again(call: Call, here: Here) -> Decision:
     """Decide for a side-effecting call that its author lets run again (`recovery: retry`)."""
     if call.attempt >= here.max_attempts:
         if call.never_ran:
             return Decision(action="fail", code="unavailable", why="every attempt was refused")
-        return _flag("attempts-exhausted", f"started {call.attempt} times without an outcome", evidence)
+        return _flag("attempts-exhausted", f"started {call.attempt} times without an outcome")
     if here.stage in ("compat", "removed"):
-        return _flag("outcome-unknown", f"started without an outcome, and the tool is in stage {here.stage}", evidence)
+        return _flag("outcome-unknown", f"started without an outcome, and the tool is in stage {here.stage}")
     if not here.has_code:
         return _needs_code("the tool may run again")
     if here.changed:
-        return _flag("outcome-unknown", "started without an outcome, and the tool has changed since", evidence)
+        return _flag("outcome-unknown", "started without an outcome, and the tool has changed since")
     return Decision(action="run-again", why="the tool's author lets it run again with the same idempotency key")
 
 

@@ -9,7 +9,8 @@ from typing import Any, Final, get_args
 
 from ledger.calls import State
 from ledger.errors import UsageError
-from ledger.events.call_bodies import ErrorClass, FlagReason, Gate, Stage
+from ledger.events.call_bodies import ErrorClass, FlagReason, Gate
+from ledger.events.words import Stage
 from ledger.ids import iso
 from ledger.store.port import CallFilter, EventFilter
 from ledger.store.tags import label_text

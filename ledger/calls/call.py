@@ -10,13 +10,11 @@ from ledger.events.call_bodies import (
     CallFlagged,
     CallOutcomeArrivedLate,
     CallReviewed,
-    Effect,
     ErrorClass,
     FlagReason,
     Gate,
-    RecoveryPolicy,
-    Stage,
 )
+from ledger.events.words import Effect, RecoveryPolicy, Stage
 
 State: TypeAlias = Literal[
     "unknown",

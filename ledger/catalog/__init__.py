@@ -7,9 +7,9 @@ that uses it.
 
 from ledger.catalog.build import build_tool
 from ledger.catalog.compile import CompiledSchema, compile_schema
-from ledger.catalog.contract import Contract, Effect, ExceptionRule, RecoveryPolicy
+from ledger.catalog.contract import Contract, ExceptionRule
 from ledger.catalog.defaults import with_defaults
-from ledger.catalog.definition import Catalog, Fault, Replacement, Stage, ToolDefinition, ToolVersion, describe
+from ledger.catalog.definition import Catalog, Fault, Replacement, ToolDefinition, ToolVersion, describe
 from ledger.catalog.files import default_catalog_root, load_catalog
 from ledger.catalog.hints import ArgumentsUnfit
 from ledger.catalog.names import check_name, folder_of, is_name
@@ -18,6 +18,7 @@ from ledger.catalog.resources import checked_keys
 from ledger.catalog.shape import description_digest, shape, shape_digest
 from ledger.catalog.tool import Tool
 from ledger.catalog.violation import GATE_ERROR, Violation
+from ledger.events.words import Effect, RecoveryPolicy, Stage
 
 __all__ = [
     "GATE_ERROR",

@@ -11,11 +11,9 @@ from ledger.catalog.limit import MAX_LIMITS, RateLimit, is_list, read_limits
 from ledger.catalog.resources import check_template
 from ledger.catalog.words import listed, meant, shown
 from ledger.errors import CatalogFault
+from ledger.events.words import Effect, RecoveryPolicy
 from ledger.strictjson import Json, JsonObject, digest, to_pointer
 
-Effect: TypeAlias = Literal["read", "write", "external"]
-"""`write` changes what this host owns and can look at again, `external` reaches somebody else."""
-RecoveryPolicy: TypeAlias = Literal["review", "retry"]
 ExceptionRule: TypeAlias = Literal["unknown", "no-effect"]
 
 MAX_RESULT: Final = 2**30

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
 from ledger.catalog.contract import Contract
+from ledger.events.words import Stage
 from ledger.strictjson import Json, JsonObject
-
-Stage: TypeAlias = Literal["active", "hidden", "compat", "removed"]
-"""active → hidden (not offered) → compat (answers with its replacement; a read may run) → removed (never runs)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

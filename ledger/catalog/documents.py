@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Final, get_args
 
 from ledger.catalog.contract import Contract, camel
-from ledger.catalog.definition import Replacement, Stage, ToolDefinition, ToolVersion
+from ledger.catalog.definition import Replacement, ToolDefinition, ToolVersion
 from ledger.catalog.formats import FORMATS
 from ledger.catalog.guard import CAPS, LIMITS, Guarded, SchemaLimits, guard, guard_input
 from ledger.catalog.names import check_name
@@ -16,6 +16,7 @@ from ledger.catalog.shape import shape_of, words_digest
 from ledger.catalog.vocabulary import DIALECTS, Dialect
 from ledger.catalog.words import listed, meant, shown
 from ledger.errors import CatalogFault
+from ledger.events.words import Stage
 from ledger.strictjson import Json, JsonObject, digest, to_pointer
 
 STAGES: Final[tuple[Stage, ...]] = get_args(Stage)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from ledger.events.words import Effect, RecoveryPolicy, Stage
+
 Json: TypeAlias = Any
 Gate: TypeAlias = Literal["lookup", "decode", "schema", "business", "authorization"]
 ErrorClass: TypeAlias = Literal["model", "policy", "environment", "tool"]
-Effect: TypeAlias = Literal["read", "write", "external"]
-RecoveryPolicy: TypeAlias = Literal["review", "retry"]
-Stage: TypeAlias = Literal["active", "hidden", "compat", "removed"]
 FlagReason: TypeAlias = Literal[
     "outcome-unknown",
     "not-started",

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from ledger.events.words import Stage
+
 Json: TypeAlias = Any
 JsonObject: TypeAlias = dict[str, Any]
 TurnKind: TypeAlias = Literal["tool_calls", "text", "structured", "incomplete"]
 BatchMode: TypeAlias = Literal["sequential", "parallel", "grouped"]
 CloseReason: TypeAlias = Literal["final_answer", "max_turns", "deadline", "budget", "aborted", "error"]
-Stage: TypeAlias = Literal["active", "hidden", "compat", "removed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,7 +66,7 @@ class Settler:
         wiring = self._core.wiring
         definition = wiring.registry.definition(call.tool)
         stage = definition.stage if definition else None
-        decision = run_again(call, Here(has_code=True, stage=stage, max_attempts=wiring.max_attempts), evidence)
+        decision = run_again(call, Here(has_code=True, stage=stage, max_attempts=wiring.max_attempts))
         if decision.action == "run-again":
             return True, None
         return False, CallFlagged(reason=decision.flag or "attempts-exhausted", evidence=self._shown(evidence))

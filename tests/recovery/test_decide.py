@@ -30,7 +30,7 @@ def call(wire: dict[str, Any]) -> Call:
 def test_a_resume_decides_by_the_table(row: dict[str, Any]) -> None:
     """State, effect and what was declared then decide what becomes of an open call, and why is said in words."""
     found = decide(call(row["call"]), Here(**snake(row["here"])))
-    assert found == Decision(why=found.why, evidence=found.evidence, **row["decision"])
+    assert found == Decision(why=found.why, **row["decision"])
     assert found.why
 
 
