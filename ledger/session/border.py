@@ -59,13 +59,13 @@ def messages(value: object, what: str) -> list[Any]:
     return list(value)
 
 
-def principal_id(principal: Any) -> str | None:
+def principal_id(principal: Any, what: str = "principal=") -> str | None:
     """Return a principal as events name it. Raises `UsageError` where it is neither a text nor has an id."""
     if principal is None or isinstance(principal, str):
-        return optional_text(principal, "principal=")
+        return optional_text(principal, what)
     found = principal.get("id") if isinstance(principal, Mapping) else getattr(principal, "id", None)
     if isinstance(found, int) and found.bit_length() < 256:  # noqa: PLR2004 - larger than any id, and printed at once
         return str(int(found))
     if not isinstance(found, str):
-        raise UsageError("principal= is a text, or an object with an id", hint='For example {"id": "u-17"}.')
-    return text(found, "the principal's id")
+        raise UsageError(f"{what} is a text, or an object with an id", hint='For example {"id": "u-17"}.')
+    return text(found, f"the id of {what}")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import weakref
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -13,13 +11,16 @@ from typing import Any
 from ledger.calls import NEW_CALL, TERMINAL, Call, CallRow, call_row, evolve
 from ledger.errors import IllegalTransition, LedgerError, ReadOnlySession, SessionClosed, SessionOwned, WrongSequence
 from ledger.events import (
+    BatchPlanned,
     Body,
     CallDenied,
     CallFlagged,
     CallNoted,
     CallOutcomeArrivedLate,
+    CallProposed,
     CallReviewed,
     CallStarted,
+    CallSuperseded,
     Draft,
     Event,
     SessionClaimed,
@@ -37,6 +38,7 @@ from ledger.session.budget import Budget
 from ledger.session.copies import settled_by
 from ledger.session.lease import is_dead
 from ledger.session.redaction import scrub_body
+from ledger.session.seat import Seat, Worker
 from ledger.session.wiring import Wiring
 from ledger.store.places import together
 from ledger.store.port import Append, Head, RateGuard, Take
@@ -54,6 +56,8 @@ class Item:
     One event to record: its body, and the call it is about (identity fields only).
 
     A proposal brings its call as a stub in state "unknown"; every other event takes the call from the history.
+    `causation` is the id of the event that led to this one; none: the call's last one, for a proposal the turn or the
+    superseded call that it stands for.
     """
 
     body: Body
@@ -67,8 +71,9 @@ class Item:
 
 @dataclass(slots=True)
 class Prepared:
-    """Items encoded for one append, with the calls as they will be."""
+    """Items encoded for one append, with the calls as they will be; `cause` is what a new call comes from."""
 
+    cause: str | None = None
     drafts: list[Draft] = field(default_factory=list)
     calls: dict[str, Call] = field(default_factory=dict)
     afters: list[Call | None] = field(default_factory=list)
@@ -76,14 +81,10 @@ class Prepared:
     guards: list[RateGuard] = field(default_factory=list)
 
 
-class Worker:
-    """One that works on a session in this process, as long as it lives."""
-
-
 @dataclass(slots=True, weakref_slot=True, eq=False)
 class Core:
     """
-    Shared by all handles of a session in one ledger; `working` names the one that works on it.
+    Shared by all handles of a session in one ledger; who has the `seat` works on it.
 
     `secrets` keeps the true arguments of calls whose sensitive values were redacted before disk, `secret_texts` those
     values: they exist in this process only. `adrift` are calls that nobody waits for any more and that still run here.
@@ -95,6 +96,7 @@ class Core:
     actor: Any = None  # the principal as the host gave it, for its own policies
     principal: str | None = None
     tenant: str | None = None
+    on_behalf_of: str | None = None
     head: Head | None = None
     loaded: bool = False
     held: bool = False
@@ -106,8 +108,7 @@ class Core:
     secret_texts: dict[str, tuple[str, ...]] = field(default_factory=dict)
     adrift: dict[str, Member] = field(default_factory=dict)
     patience: float = 0.0  # until when (monotonic) another owner is waited for
-    working: weakref.ref[Worker] | None = None
-    gate: threading.Lock = field(default_factory=threading.Lock)
+    seat: Seat = field(default_factory=Seat)
     broken_off: int = 0  # how often something broke off: every handle recovers again then
 
     @property
@@ -245,7 +246,7 @@ class Core:
         for call_id in self.history.open_ids:
             copy = self.history.calls[call_id]
             if copy.state == "needs-review" and copy.flag and copy.flag.duplicate_of == original.call_id:
-                self._add(prepared, Item(settled_by(original), copy))
+                self._add(prepared, Item(settled_by(original), copy, causation=original.last_event_id))
 
     def _add(self, prepared: Prepared, item: Item) -> Call | None:
         after: Call | None = None
@@ -253,7 +254,9 @@ class Core:
         if item.call is not None:
             call_id = item.call.call_id
             before = prepared.calls.get(call_id) or self.history.calls.get(call_id) or NEW_CALL
-        event = self._event(item, self._timely(item, before))
+        event = self._event(item, self._timely(item, before), self._cause(prepared, item, before))
+        if isinstance(event.body, TurnRecorded | CallSuperseded):
+            prepared.cause = event.event_id
         if event.call_id is not None:
             after = evolve(before, event, self.history.sequence + len(prepared.drafts) + 1)
             prepared.calls[event.call_id] = after
@@ -261,6 +264,14 @@ class Core:
         prepared.afters.append(after)
         prepared.guards += item.guards
         return after
+
+    def _cause(self, prepared: Prepared, item: Item, before: Call) -> str | None:
+        """Return the id of the event that led to this one, where there is one."""
+        if isinstance(item.body, CallProposed):
+            return prepared.cause
+        if isinstance(item.body, BatchPlanned):
+            return prepared.cause or self.history.turns[-1].event_id
+        return item.causation or before.last_event_id
 
     def _timely(self, item: Item, before: Call) -> Body:
         """Return the body as it must be now: what others recorded meanwhile is known only at the append."""
@@ -276,37 +287,32 @@ class Core:
             return in_time(before.late) if before.late.settles else body  # it came just before the flag
         return body
 
-    def _event(self, item: Item, body: Body) -> Event:
+    def _event(self, item: Item, body: Body, cause: str | None) -> Event:
         call = item.call
-        clock = self.wiring.clock
-        if call is None:
-            return Event(
-                session_id=self.session_id,
-                event_id=clock.new_id(),
-                recorded_at=clock.stamp(),
-                body=body,
-                turn=item.turn,
-                actor=item.actor,
-                principal=self.principal,
-                tenant=self.tenant,
-            )
+        known = call is not None and call.state != "unknown"
+        about: dict[str, Any] = {"turn": item.turn}
+        if call is not None:
+            about = {
+                "call_id": call.call_id,
+                "tool": call.tool,
+                "schema_version": call.schema_version,
+                "schema_digest": call.schema_digest,
+                "turn": call.turn,
+                "index": call.index,
+                "revision": call.revision,
+                "attempt": item.attempt or call.attempt or None,
+            }
         return Event(
             session_id=self.session_id,
-            event_id=clock.new_id(),
-            recorded_at=clock.stamp(),
+            event_id=self.wiring.clock.new_id(),
+            recorded_at=self.wiring.clock.stamp(),
             body=body,
-            call_id=call.call_id,
-            tool=call.tool,
-            schema_version=call.schema_version,
-            schema_digest=call.schema_digest,
-            turn=call.turn,
-            index=call.index,
-            revision=call.revision,
-            attempt=item.attempt or call.attempt or None,
             actor=item.actor,
-            principal=call.principal if call.state != "unknown" else self.principal,
+            principal=call.principal if call is not None and known else self.principal,
             tenant=self.tenant,
-            causation_id=item.causation,
+            on_behalf_of=call.on_behalf_of if call is not None and known else self.on_behalf_of,
+            causation_id=cause,
+            **about,
         )
 
     def _request(self, prepared: Prepared, *, worker: bool, release: bool) -> Append:
@@ -343,29 +349,11 @@ class Core:
         `wait` (seconds) is also how long the lease of another process is waited for.
         """
         until = self.wiring.clock.monotonic() + wait
-        while not self.is_worker(who, claim=True):
+        while not self.seat.take(who):
             if self.wiring.clock.monotonic() >= until:
                 raise SessionOwned(self.session_id, owner="another thread of this process", until="it is done")
             yield from ended_runs(_POLL_SECONDS)
         self.patience = until
-
-    def is_worker(self, who: Worker, *, claim: bool = False) -> bool:
-        """
-        Return whether this one works on the session; `claim`: it begins to, if nobody does.
-
-        The place is held by a weak reference: whoever was cut off (Ctrl-C at any instruction) holds it no longer.
-        """
-        with self.gate:
-            holder = self.working() if self.working is not None else None
-            if claim and holder is None:
-                self.working = weakref.ref(who)
-                return True
-        return holder is who
-
-    def leave(self, who: Worker) -> None:
-        """End to work on the session; one who did not get in changes nothing."""
-        if self.is_worker(who):
-            self.working = None
 
     def forget(self) -> None:
         """Read the session anew at the next refresh: something broke off in the middle."""

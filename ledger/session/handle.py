@@ -209,6 +209,10 @@ class Session:
         """Async twin of `close`."""
         await self._arun(self._loop.close(reason, message))
 
+    async def aresume(self, *, dry_run: bool = False, execute: bool = True) -> Recovered:
+        """Async twin of `resume`."""
+        return await self._arun(self._loop.resume(dry_run=dry_run, execute=execute))
+
     async def __aenter__(self) -> Self:
         return self
 

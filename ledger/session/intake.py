@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from ledger.calls import NEW_CALL, TERMINAL, Call
 from ledger.catalog import Tool
-from ledger.events import Body, CallDenied, CallFlagged, CallProposed, CallRejected, TurnRecorded
+from ledger.events import Body, CallDenied, CallFlagged, CallRejected, TurnRecorded
 from ledger.execution.batch import Member, planned
 from ledger.execution.requests import Steps
 from ledger.history import History
@@ -19,7 +19,7 @@ from ledger.session.gating import has_user_code, pass_gates, resource_keys
 from ledger.session.hosted import hosted_items
 from ledger.session.redaction import has_sensitive, sensitive
 from ledger.session.running import Interrupted, Runner, cancelled
-from ledger.session.work import Work, digest_of, examine, situation
+from ledger.session.work import Work, digest_of, examine, intent_of, situation
 from ledger.strictjson import digest
 
 OnRejection: TypeAlias = Literal["run_rest", "run_none"]
@@ -133,24 +133,18 @@ def _examine(core: Core, work: Work, call: ProposedCall, reply: Reply, terms: Te
 
 
 def _proposal(core: Core, work: Work, call: ProposedCall, reply: Reply, terms: Terms) -> Item:
-    version, tool = work.version, work.tool
-    definition = core.wiring.registry.definition(call.name)
+    version = work.version
     repaired = _repaired(core.history, call.name)
     undecoded = work.intent is None and version is not None and has_sensitive(version.schema)
     masked = bool(work.secrets) or undecoded
-    contract = version.contract if version else None
-    work.proposal = CallProposed(
+    work.proposal = intent_of(
+        core,
+        work,
         raw_arguments=None if masked else call.raw,
         arguments=work.recorded,
         provider_call_id=call.provider_call_id,
         provider=reply.provider,
         model=reply.model,
-        description_digest=version.description_digest if version else None,
-        stage=definition.stage if definition else None,
-        effect=contract.effect if contract else "external",
-        recovery=contract.recovery if contract else "review",
-        supports_idempotency=contract.supports_idempotency if contract else False,
-        reconciles=tool is not None and tool.reconcile is not None,
         idempotency_key=terms.idempotency_key,
         repair_of=repaired.call_id if repaired else None,
         repairs=repaired.repairs + 1 if repaired else 0,
@@ -160,9 +154,10 @@ def _proposal(core: Core, work: Work, call: ProposedCall, reply: Reply, terms: T
 
 
 def _repaired(history: History, tool: str) -> Call | None:
-    """Return the rejected proposal that this one tries to repair: the tool's last one, where it was rejected."""
+    """Return the call that this one tries to repair: the tool's last one, where a gate or the tool refused it."""
     call = history.calls.get(history.last_of.get(tool, ""))
-    return call if call is not None and call.state == "rejected" and call.model_can_repair else None
+    refused = call is not None and call.state in ("rejected", "failed") and call.model_can_repair
+    return call if refused else None
 
 
 def _settled_early(core: Core, works: Sequence[Work]) -> list[Item]:

@@ -11,27 +11,24 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, overload
 
-from ledger.calls import Call
 from ledger.catalog import Catalog, Registry, build_tool, load_catalog
 from ledger.catalog.limit import read_limits
 from ledger.errors import UsageError
 from ledger.events import SessionOpened
-from ledger.execution.drive import drive
+from ledger.execution.drive import adrive
 from ledger.execution.paging import read_result
+from ledger.execution.requests import io
 from ledger.history import History
 from ledger.ids import Clock
-from ledger.review import Answer
-from ledger.session import reviewing
 from ledger.session.border import optional_text, principal_id, seconds, text
 from ledger.session.budget import checked_limits
 from ledger.session.core import Core
+from ledger.session.desk import Desk
 from ledger.session.handle import Session
 from ledger.session.loop import Loop
 from ledger.session.offering import tool_finder
 from ledger.session.publishing import Publisher
-from ledger.session.results import CallResult
 from ledger.session.resuming import Recovered
-from ledger.session.reviewing import Verdicts
 from ledger.session.wiring import Wiring
 from ledger.store.port import Reader, Store
 from ledger.store.urls import mask_url, open_store
@@ -48,7 +45,7 @@ _SETTINGS = frozenset(
 _ABOUT = frozenset({"agent", "model", "labels", "parent", "transcript"})
 
 
-class Ledger:
+class Ledger(Desk):
     """
     A durable record of tool calls, and the tools that may be called. Safe to use from several threads.
 
@@ -56,7 +53,7 @@ class Ledger:
     """
 
     def __init__(self, wiring: Wiring, catalog: Catalog | None) -> None:
-        self._wiring = wiring
+        super().__init__(wiring)
         self._catalog = catalog
         self._cores: weakref.WeakValueDictionary[str, Core] = weakref.WeakValueDictionary()
         self._opening = threading.Lock()
@@ -181,6 +178,7 @@ class Ledger:
         """
         key = self._wiring.clock.new_id() if session_id is None else _checked(session_id)
         principal = about.pop("principal", None)
+        on_behalf_of = principal_id(about.pop("on_behalf_of", None), "on_behalf_of=")
         tenant = optional_text(about.pop("tenant", None), "tenant=")
         limits = checked_limits(about.pop("limits", None))
         with self._opening:  # two threads that open one session share its core
@@ -189,7 +187,7 @@ class Ledger:
             core.budget.given, core.opening = limits, replace(core.opening, limits=limits.to_wire())
         principal_id(principal)  # a wrong one is told here, not at the first turn
         patience = seconds(wait, "wait=") or 0.0
-        return Session(Loop(core, principal=principal, tenant=tenant, wait_seconds=patience))
+        return Session(Loop(core, principal=principal, tenant=tenant, on_behalf_of=on_behalf_of, wait_seconds=patience))
 
     def _core(self, key: str, about: dict[str, Any]) -> Core:
         _known(about, _ABOUT, "A session")
@@ -215,6 +213,13 @@ class Ledger:
         session = self.session(session_id, wait=wait)
         return session.resume(dry_run=dry_run, execute=execute)
 
+    async def aresume(
+        self, session_id: str, *, dry_run: bool = False, execute: bool = True, wait: float = 0.0
+    ) -> Recovered:
+        """Async twin of `resume`."""
+        session = self.session(session_id, wait=wait)
+        return await session.aresume(dry_run=dry_run, execute=execute)
+
     def stop(self, *, within: float | None = None) -> None:
         """
         Let started calls end, start no others: what has not started ends as cancelled. Safe in a signal handler.
@@ -226,48 +231,6 @@ class Ledger:
         limit = seconds(within, "within=")
         self._wiring.stop_at = None if limit is None else self._wiring.clock.monotonic() + limit
         self._wiring.stopping = True
-
-    # -- verdicts
-
-    def approve(
-        self, call: str | CallResult, *, by: str | None = None, digest: str | None = None, **about: Any
-    ) -> Verdicts:
-        """Approve a waiting call; `digest` is the arguments' digest that was seen. Raises `VerdictRefused`."""
-        core, found = reviewing.find(self._wiring, _reference(call))
-        who = _reviewer(by, about)
-        return drive(reviewing.approving(core, found.call_id, who, expected=digest))
-
-    def deny(self, call: str | CallResult, *, by: str | None = None, **about: Any) -> Verdicts:
-        """Refuse a call that waits for an approval. Raises `VerdictRefused`."""
-        core, found = reviewing.find(self._wiring, _reference(call))
-        return drive(reviewing.denying(core, found.call_id, _reviewer(by, about)))
-
-    def resolve(
-        self, call: str | CallResult, verdict: str | None = None, *, by: str | None = None, **about: Any
-    ) -> Verdicts:
-        """
-        Give the verdict on a call in doubt: "happened", "did-not-happen", "run" or "abandon".
-
-        `result=` is what the tool would have returned (happened), `run=True` sends it again (did-not-happen),
-        `arguments=` lets a new call with these arguments take its place, `digest=` the arguments' digest that was
-        seen, `note=`, `evidence=`, `verified=`. Raises `VerdictRefused`.
-        """
-        core, found = reviewing.find(self._wiring, _reference(call))
-        arguments = about.pop("arguments", None)
-        answer = _answer(verdict, about)
-        who = _reviewer(by, about)
-        if arguments is not None:
-            return drive(reviewing.superseding(core, found.call_id, arguments, answer, who))
-        if answer is None:
-            raise UsageError("no verdict is given", hint="happened, did-not-happen, run or abandon.")
-        return drive(reviewing.resolving(core, found.call_id, answer, who))
-
-    def note(
-        self, call: str | CallResult, text: str, *, by: str | None = None, corrects: str | None = None, **about: Any
-    ) -> Verdicts:
-        """Add a note to a call, in any state."""
-        core, found = reviewing.find(self._wiring, _reference(call))
-        return drive(reviewing.noting(core, found.call_id, text, _reviewer(by, about), corrects=corrects))
 
     def wrap_store(self, wrap: Callable[[Store], Any]) -> Any:
         """
@@ -289,10 +252,6 @@ class Ledger:
     def registry(self) -> Registry:
         """The tools that are registered or known from the catalog."""
         return self._wiring.registry
-
-    def find(self, call: str | CallResult) -> Call:
-        """Return a call as it stands, by its id or a unique head or tail of it. Raises `UnknownCall`."""
-        return reviewing.find(self._wiring, _reference(call))[1]
 
     def calls(self, **filters: Any) -> Iterator[Mapping[str, Any]]:
         """Yield calls as plain rows (wire names); filters as in `CallFilter`."""
@@ -333,7 +292,7 @@ class Ledger:
 
     async def aclose(self) -> None:
         """Async twin of `close`."""
-        self.close()
+        await adrive(io(self.close))
 
     def __enter__(self) -> Self:
         return self
@@ -366,28 +325,3 @@ def _checked(session_id: str) -> str:
     if session_id.startswith("_") or not session_id.isprintable():
         raise UsageError(f"session id {session_id!r}: none begins with _ or holds unprintable characters")
     return session_id
-
-
-def _reference(call: object) -> Any:
-    return call.call_id if isinstance(call, CallResult) else call
-
-
-def _reviewer(by: str | None, about: dict[str, Any]) -> Any:
-    note, evidence = about.pop("note", None), tuple(about.pop("evidence", ()))
-    verified = bool(about.pop("verified", False))
-    if about:
-        raise UsageError(f"unknown options: {', '.join(sorted(about))}")
-    return reviewing.reviewer(by, note, evidence, verified=verified)
-
-
-def _answer(verdict: str | None, about: dict[str, Any]) -> Answer | None:
-    given = "result" in about
-    result, run = about.pop("result", None), bool(about.pop("run", False))
-    expected = about.pop("digest", None)
-    match verdict:
-        case None:
-            return None
-        case "happened" | "did-not-happen" | "run" | "abandon":
-            return Answer(verdict=verdict, result=result, result_given=given, run=run, expected=expected)
-        case _:
-            raise UsageError(f"unknown verdict {verdict!r}", hint="happened, did-not-happen, run or abandon.")

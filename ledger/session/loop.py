@@ -29,7 +29,7 @@ from ledger.providers.names import original_name
 from ledger.providers.port import ProposedCall, Reply
 from ledger.providers.transcripts import complete
 from ledger.session.border import principal_id, wire
-from ledger.session.core import Core, Item, Worker
+from ledger.session.core import Core, Item
 from ledger.session.identity import Shape, find_turn
 from ledger.session.intake import Terms, take_in
 from ledger.session.keys import recorded_under
@@ -38,6 +38,7 @@ from ledger.session.redaction import has_sensitive, sensitive
 from ledger.session.results import CallResult, Results, apart
 from ledger.session.resuming import Recovered, resume
 from ledger.session.running import given_up
+from ledger.session.seat import Worker
 from ledger.session.stepwise import advance
 from ledger.strictjson import JsonObject, canonical
 
@@ -61,6 +62,7 @@ class Loop:
     core: Core
     principal: Any = None
     tenant: str | None = None
+    on_behalf_of: str | None = None
     wait_seconds: float = 0.0
     delivered: int = 0
     offered: frozenset[str] | None = None
@@ -85,16 +87,16 @@ class Loop:
             self._identify()
             return (yield from steps)
         except GeneratorExit:  # nobody drives any more: no further step is possible
-            if core.is_worker(me):
+            if core.seat.held_by(me):
                 core.forget()
                 core.let_lapse()
             raise
         except BaseException as error:
-            if core.is_worker(me):
+            if core.seat.held_by(me):
                 yield from self._break_off(error)
             raise
         finally:
-            core.leave(me)
+            core.seat.leave(me)
 
     def _break_off(self, error: BaseException) -> Steps[None]:
         with suppress(LedgerError):  # the first error is the one to tell; the lease expires by itself
@@ -109,6 +111,7 @@ class Loop:
         """Say who acts now: the principal and the tenant come from the host, and a session keeps its tenant."""
         core = self.core
         core.actor, core.principal = self.principal, principal_id(self.principal)
+        core.on_behalf_of = self.on_behalf_of
         if core.history.opened is None:
             core.tenant = self.tenant
         elif self.tenant is not None and self.tenant != core.tenant:

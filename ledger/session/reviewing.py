@@ -12,10 +12,8 @@ from ledger.calls import Call
 from ledger.errors import UsageError, VerdictRefused
 from ledger.events import (
     Body,
-    CallAuthorized,
     CallDenied,
     CallNoted,
-    CallProposed,
     CallRejected,
     CallSuperseded,
     SessionOpened,
@@ -23,12 +21,12 @@ from ledger.events import (
 from ledger.execution.requests import Steps
 from ledger.gates import Situation
 from ledger.history import History
-from ledger.review import Answer, Reviewer, approve, deny, may_supersede, next_step, resolve
+from ledger.review import Answer, Reviewer, allow, approve, deny, may_supersede, next_step, resolve
 from ledger.session.border import text
 from ledger.session.core import Core, Item
 from ledger.session.gating import ALL_CHECKS, PURE_GATES, passed, stopped_anyway
 from ledger.session.wiring import Wiring
-from ledger.session.work import Work, examine
+from ledger.session.work import Work, examine, intent_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,18 +116,17 @@ def superseding(core: Core, call_id: str, arguments: Any, answer: Answer | None,
         note=who.note,
     )
     actor = f"person:{who.by}"
-    allowed = CallAuthorized(
-        by="person",
-        arguments_digest=work.digest,
-        person=who.by,
-        verified=who.verified,
-        os_user=who.os_user,
-        host=who.host,
-        note=who.note,
-        evidence=who.evidence,
+    allowed = allow(work.digest, who)
+    intent = intent_of(
+        core,
+        work,
+        arguments=work.intent,
+        provider_call_id=old.provider_call_id,
+        provider=old.provider,
+        model=old.model,
     )
     items = [Item(body, old, actor=actor)]
-    items += [Item(found, work.stub, actor=actor) for found in (_intent(work, old), passed(work, gates), allowed)]
+    items += [Item(found, work.stub, actor=actor) for found in (intent, passed(work, gates), allowed)]
     refused = yield from core.commit(items, worker=False, whole=True)
     if refused:
         raise _meanwhile(core, call_id)
@@ -183,23 +180,6 @@ def _successor(core: Core, old: Call, arguments: Any) -> Work:
 
 def _why(refusal: CallRejected) -> str:
     return f"the arguments are refused at the {refusal.gate} gate: {refusal.message}"
-
-
-def _intent(work: Work, old: Call) -> CallProposed:
-    version = work.version
-    contract = version.contract if version else None
-    return CallProposed(
-        arguments=work.intent,
-        provider_call_id=old.provider_call_id,
-        provider=old.provider,
-        model=old.model,
-        description_digest=version.description_digest if version else None,
-        stage=old.stage,
-        effect=contract.effect if contract else "external",
-        recovery=contract.recovery if contract else "review",
-        supports_idempotency=contract.supports_idempotency if contract else False,
-        reconciles=work.tool is not None and work.tool.reconcile is not None,
-    )
 
 
 def _record(core: Core, call_id: str, body: Body, who: Reviewer) -> Steps[Verdicts]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ledger.calls import Call
-from ledger.catalog import Replacement, Tool, ToolVersion, compile_schema, with_defaults
+from ledger.catalog import Contract, Replacement, Tool, ToolVersion, compile_schema, with_defaults
 from ledger.events import Body, CallProposed, CallRejected
 from ledger.execution.context import Context
 from ledger.gates import Situation, decode, lookup, validate
@@ -60,6 +60,22 @@ class Work:
     def items(self) -> list[Item]:
         """Return the gates' events for recording."""
         return [Item(body, self.stub) for body in self.bodies]
+
+
+def intent_of(core: Core, work: Work, **said: Any) -> CallProposed:
+    """Return a call's intent: what was `said`, and what the tool declares now (for later, the facts of then)."""
+    version, tool = work.version, work.tool
+    definition = core.wiring.registry.definition(work.stub.tool)
+    contract = version.contract if version is not None else Contract()
+    return CallProposed(
+        description_digest=version.description_digest if version is not None else None,
+        stage=definition.stage if definition is not None else None,
+        effect=contract.effect,
+        recovery=contract.recovery,
+        supports_idempotency=contract.supports_idempotency,
+        reconciles=tool is not None and tool.reconcile is not None,
+        **said,
+    )
 
 
 def situation(core: Core, call: Call, *, known: bool) -> Situation:

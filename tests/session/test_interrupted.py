@@ -14,6 +14,7 @@ from ledger.session.core import Core
 from ledger.session.intake import take_in
 from ledger.session.loop import Loop
 from ledger.session.running import Runner
+from ledger.session.seat import Seat
 from tests.helpers.interrupts import interrupted_at
 from tests.session.agents import asked, opened
 
@@ -24,7 +25,7 @@ PLACES = {
     "break off": Loop._break_off,
     "turn": Loop.turn,
     "enter": Core.enter,
-    "leave": Core.leave,
+    "leave": Seat.leave,
     "commit": Core.commit,
     "absorb": Core._absorb,
     "refresh": Core.load,
