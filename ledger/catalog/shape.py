@@ -49,6 +49,13 @@ def shape_of(nodes: Mapping[str, Json], dialect: Dialect, significant: frozenset
     return {**result, "$defs": shaper.definitions} if shaper.definitions else result
 
 
+def shape_at(nodes: Mapping[str, Json], pointer: str, dialect: Dialect) -> Json:
+    """Return the shape of one schema inside a schema that passed the guard; what it refers to is written out."""
+    shaper = _Shaper(nodes, dialect, SIGNIFICANT)
+    written = shaper.at(pointer)
+    return {"allOf": [written], "$defs": shaper.definitions} if shaper.definitions else written
+
+
 class _Shaper:
     """Writes references out, except those of schemas that contain themselves: they get names in order of appearance."""
 

@@ -50,3 +50,22 @@ def show(shell: Shell, tool: str, version: int | None) -> None:
 
     story = tool_story(shell, tool, version)
     shell.out.show(story, tool_lines(story))
+
+
+@command.command("diff", examples=["ledger tool diff send_email 1 2", "ledger tool diff old.json new.json --json"])
+@click.argument("what", nargs=-1, metavar="TOOL A B | OLD.json NEW.json")
+@click.pass_obj
+def diff(shell: Shell, what: tuple[str, ...]) -> None:
+    """Compare two versions of a tool, or two files: what changes for calls that were recorded under the old one."""
+    from ledger.cli import differing
+
+    match what:
+        case name, old, new:
+            found = differing.versions(shell, name, old, new)
+        case old, new:
+            found = differing.files(shell, old, new)
+        case _:
+            raise click.UsageError("Give a tool and two of its versions, or two files.", click.get_current_context())
+    differing.told(shell, found)
+    if status := differing.status(found):
+        raise click.exceptions.Exit(status)

@@ -107,8 +107,8 @@ def _words(defined: ToolVersion | None, recorded: RecordedVersion | None) -> str
     return recorded.body.description if recorded is not None else None
 
 
-def tool_story(shell: Shell, name: str, number: int | None) -> Row:
-    """Return all that is known of one version of a tool. Raises `NotKnown` for a tool or a version that is not."""
+def known_tool(shell: Shell, name: str) -> KnownTool:
+    """Return one tool. Raises `NotKnown`, with the names that are near."""
     tools, _ = known_tools(shell)
     tool = next((tool for tool in tools if tool.name == name), None)
     if tool is None:
@@ -117,6 +117,12 @@ def tool_story(shell: Shell, name: str, number: int | None) -> Row:
         raise NotKnown(
             f"there is no tool {name!r} in the catalog, and the ledger has seen none", code="unknown_tool", hint=hint
         )
+    return tool
+
+
+def tool_story(shell: Shell, name: str, number: int | None) -> Row:
+    """Return all that is known of one version of a tool. Raises `NotKnown` for a tool or a version that is not."""
+    tool = known_tool(shell, name)
     wanted = tool.current if number is None else number
     defined, recorded = tool.version(wanted)
     if defined is None and recorded is None and number is not None:

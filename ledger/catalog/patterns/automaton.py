@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final, Literal, TypeAlias, assert_never
 
-from ledger.catalog.patterns.charset import WORD
+from ledger.catalog.patterns.charset import WORD, CharSet
 from ledger.catalog.patterns.program import MATCH, Program
 from ledger.catalog.patterns.tree import Place
 
@@ -27,7 +27,7 @@ class PatternTooCostly(RuntimeError):
     """A large counted repeat and a long, varied text: linear, but more work than a gate may do."""
 
 
-class _Stop:
+class Stop:
     """Where the search stands between two characters: the states before any place is passed, and what came before."""
 
     __slots__ = ("at_end", "before", "edges", "found", "states")
@@ -36,8 +36,13 @@ class _Stop:
         self.states = states
         self.before = before
         self.found = found
-        self.edges: dict[str, _Stop] = {}
+        self.edges: dict[str, Stop] = {}
         self.at_end: bool | None = None
+
+    @property
+    def key(self) -> tuple[frozenset[int], Side, bool]:
+        """What two stops share exactly if they are the same place."""
+        return self.states, self.before, self.found
 
 
 class Automaton:
@@ -47,7 +52,7 @@ class Automaton:
         self.pattern = pattern
         self._program = program
         self._bounded = any(state.place in ("boundary", "inside") for state in program.states)
-        self._found = _Stop(frozenset(), "other", found=True)
+        self._found = Stop(frozenset(), "other", found=True)
         self._forget()
         start = frozenset({program.start})
         # An anchored pattern cannot start again behind the first character.
@@ -78,15 +83,35 @@ class Automaton:
             stop.at_end = MATCH in self._passed(stop.states, stop.before, "edge")
         return stop.at_end
 
+    def begin(self) -> Stop:
+        """Return where a reading starts, for who walks over several patterns at once."""
+        return self._first
+
+    def after(self, stop: Stop, char: str) -> Stop:
+        """Return where a reading stands behind *char*; once it has matched it stays there."""
+        if stop.found or not stop.states:
+            return stop
+        return stop.edges.get(char) or self._step(stop, char)
+
+    def ends(self, stop: Stop) -> bool:
+        """Whether the pattern has matched if the text ends here."""
+        return stop.found or MATCH in self._passed(stop.states, stop.before, "edge")
+
+    @property
+    def alphabet(self) -> list[CharSet]:
+        """The sets of characters that it tells apart."""
+        sets = [state.chars for state in self._program.states if state.chars is not None]
+        return [*sets, WORD] if self._bounded else sets
+
     def _forget(self) -> None:
         self._edges = 0
-        self._stops: dict[tuple[frozenset[int], Side], _Stop] = {}
-        self._first = _Stop(frozenset({self._program.start}), "edge")
+        self._stops: dict[tuple[frozenset[int], Side], Stop] = {}
+        self._first = Stop(frozenset({self._program.start}), "edge")
 
     def _side(self, char: str) -> Side:
         return "word" if self._bounded and char in WORD else "other"
 
-    def _step(self, stop: _Stop, char: str) -> _Stop:
+    def _step(self, stop: Stop, char: str) -> Stop:
         """Build the way from *stop* over *char*, and remember it."""
         if self._edges >= MAX_EDGES:
             self._forget()
@@ -99,7 +124,7 @@ class Automaton:
             states = self._program.states
             taken = {states[n].after[0] for n in passed if (chars := states[n].chars) is not None and char in chars}
             key = (self._restart | taken, side)
-            following = self._stops.setdefault(key, _Stop(*key))
+            following = self._stops.setdefault(key, Stop(*key))
         stop.edges[char] = following
         return following
 

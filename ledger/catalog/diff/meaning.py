@@ -1,0 +1,118 @@
+"""Compares what no validator reads: defaults, formats, significant annotations, and the words for people and models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from ledger.catalog.diff.cells import Child
+from ledger.catalog.diff.notes import Note, Pair
+from ledger.catalog.diff.space import Space
+from ledger.catalog.diff.wording import turned
+from ledger.catalog.vocabulary import CHECKS, OTHER_ANNOTATIONS
+from ledger.catalog.words import shown
+from ledger.strictjson import Json, canonical
+
+_ENCODING: Final = ("contentEncoding", "contentMediaType", "contentSchema")
+_CODES: Final = {
+    **dict.fromkeys(_ENCODING, "encoding_changed"),
+    "writeOnly": "write_only_changed",
+    "title": "title_changed",
+    "examples": "examples_changed",
+    "example": "examples_changed",
+}
+_READ: Final = frozenset({"title", "description", "examples"})
+
+
+def meanings(pair: Pair, significant: frozenset[str]) -> Iterator[Note]:
+    """Yield what values of this kind mean otherwise."""
+    if pair.old.kind == "null":
+        return
+    keywords = ["default", "writeOnly", *sorted(significant)]
+    if pair.old.kind in ("string", "number"):
+        keywords += ["format", *_ENCODING]
+    for keyword in keywords:
+        old, new = _said(pair.here, pair.old.sources, keyword), _said(pair.there, pair.new.sources, keyword)
+        if _keys(old) != _keys(new):
+            yield _meaning(pair, keyword, old, new)
+
+
+def _said(space: Space, sources: Iterable[str], keyword: str) -> list[Json]:
+    """Return what the schemas say under *keyword*; `writeOnly: false` says nothing."""
+    nodes = [space.nodes[source] for source in sources]
+    found = [node[keyword] for node in nodes if isinstance(node, dict) and keyword in node]
+    return [each for each in found if each is not False] if keyword == "writeOnly" else found
+
+
+def _keys(values: list[Json]) -> set[bytes]:
+    return set(map(canonical, values))
+
+
+def _meaning(pair: Pair, keyword: str, old: list[Json], new: list[Json]) -> Note:
+    come = "added" if not old else "removed" if not new else "changed"
+    code = f"{keyword}_{come}" if keyword in ("default", "format") else _CODES.get(keyword, "significant_changed")
+    before, after = (old or [None])[0], (new or [None])[0]
+    texts = [shown(each[0]) if each else "nothing" for each in (old, new)]
+    return Note(
+        code=code,
+        message=f"`{keyword}` was {texts[0]} and is {texts[1]}",
+        keywords=(keyword,),
+        old=before,
+        new=after,
+        outcome="reinterpreted",
+        tries=lambda: iter([pair.examples.cell(pair.old)]),
+        absent=keyword == "default",
+    )
+
+
+def sources(space: Space, child: Child) -> list[str]:
+    """Return the schemas that say something of a value, the outermost first."""
+    found = dict.fromkeys(sorted(child, key=lambda each: (len(each), each)))
+    for cell in space.cells(child):
+        found.update(dict.fromkeys(cell.sources))
+    return list(found)
+
+
+def words(here: Space, old: Child, there: Space, new: Child, significant: frozenset[str]) -> Iterator[Note]:
+    """Yield what people and models read otherwise at one value."""
+    before, after = _words(here, sources(here, old), significant), _words(there, sources(there, new), significant)
+    for keyword in sorted(before.keys() | after.keys()):
+        one, two = before.get(keyword), after.get(keyword)
+        if canonical(one) != canonical(two):
+            yield word(keyword, one, two)
+
+
+def word(keyword: str, old: Json, new: Json) -> Note:
+    """Return the note of one word for people: cosmetic, unless a description shows signs of another meaning."""
+    code = _CODES.get(keyword, "annotation_changed")
+    message = f"another `{keyword}`"
+    if keyword == "description":
+        code = "description_changed"
+        if isinstance(old, str) and isinstance(new, str):
+            code = turned(old, new) or code
+        message = _SAID.get(code, message)
+    return Note(code=code, message=message, keywords=(keyword,), old=old, new=new)
+
+
+_SAID: Final = {
+    "description_reversed": "the description may say the opposite now",
+    "description_unit": "the description names another unit or form",
+    "description_default": "the description names another default",
+}
+
+
+def _words(space: Space, pointers: list[str], significant: frozenset[str]) -> Mapping[str, Json]:
+    found: dict[str, Json] = {}
+    for pointer in pointers:
+        node = space.nodes[pointer]
+        for keyword, value in node.items() if isinstance(node, dict) else ():
+            if keyword in _READ or _annotates(keyword, significant):
+                found.setdefault(keyword, value)
+    return found
+
+
+def _annotates(keyword: str, significant: frozenset[str]) -> bool:
+    """Whether it is an annotation that means nothing to programs; `nullable` has its own rule."""
+    if keyword in OTHER_ANNOTATIONS:
+        return keyword != "nullable"
+    return keyword not in CHECKS and keyword not in significant and keyword != "$comment"

@@ -1,0 +1,210 @@
+"""
+Whether a reworded description may mean something else.
+
+A description has no semantics to prove anything with. But a negation that came or went in a sentence that otherwise
+stayed, a word that became its opposite, another unit or another default are signs, and any doubt asks a person.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from typing import Final
+
+MAX_TEXT: Final = 4_000
+"""Characters that are looked at; more is compared by its first ones."""
+MAX_SENTENCES: Final = 40
+ALIKE: Final = 0.6
+"""So alike two sentences are if one is the other, reworded."""
+FEW: Final = 3
+"""A longer replaced passage is another sentence, not a turned word."""
+
+_SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
+_WORD: Final = re.compile(r"[a-z]+(?:'t)?|[$€£%]|[0-9]+(?:\.[0-9]+)?|\b(?:y{2,4}|m{2}|d{2})(?:[-/.][ymd]{2,4}){1,2}\b")
+_DATE: Final = re.compile(r"\b[ymd]{2,4}[-/.][ymd]{2,4}(?:[-/.][ymd]{2,4})?\b")
+
+_NEGATIONS: Final = frozenset(
+    [
+        "not",
+        "no",
+        "never",
+        "without",
+        "cannot",
+        "neither",
+        "nor",
+        "don't",
+        "doesn't",
+        "isn't",
+        "aren't",
+        "won't",
+        "can't",
+        "mustn't",
+        "shouldn't",
+        "unless",
+        "except",
+        "non",
+    ]
+)
+_OPPOSITES: Final = (
+    ("include", "exclude"),
+    ("includes", "excludes"),
+    ("included", "excluded"),
+    ("including", "excluding"),
+    ("enable", "disable"),
+    ("enables", "disables"),
+    ("enabled", "disabled"),
+    ("allow", "deny"),
+    ("allow", "forbid"),
+    ("allowed", "forbidden"),
+    ("allowed", "denied"),
+    ("show", "hide"),
+    ("shows", "hides"),
+    ("shown", "hidden"),
+    ("keep", "delete"),
+    ("keep", "remove"),
+    ("keep", "drop"),
+    ("keeps", "deletes"),
+    ("keeps", "removes"),
+    ("add", "remove"),
+    ("adds", "removes"),
+    ("create", "delete"),
+    ("creates", "deletes"),
+    ("open", "close"),
+    ("open", "closed"),
+    ("start", "stop"),
+    ("starts", "stops"),
+    ("before", "after"),
+    ("above", "below"),
+    ("older", "newer"),
+    ("oldest", "newest"),
+    ("ascending", "descending"),
+    ("asc", "desc"),
+    ("first", "last"),
+    ("least", "most"),
+    ("minimum", "maximum"),
+    ("min", "max"),
+    ("more", "less"),
+    ("true", "false"),
+    ("on", "off"),
+    ("yes", "no"),
+    ("public", "private"),
+    ("read", "write"),
+    ("reads", "writes"),
+    ("source", "target"),
+    ("source", "destination"),
+    ("sender", "recipient"),
+    ("sender", "receiver"),
+    ("from", "to"),
+    ("local", "remote"),
+    ("local", "utc"),
+    ("absolute", "relative"),
+    ("always", "never"),
+    ("any", "all"),
+    ("required", "optional"),
+    ("skip", "process"),
+    ("lock", "unlock"),
+    ("approve", "reject"),
+    ("accept", "reject"),
+    ("debit", "credit"),
+    ("buy", "sell"),
+    ("gross", "net"),
+    ("inclusive", "exclusive"),
+    ("increase", "decrease"),
+    ("overwrite", "append"),
+)
+_TURNS: Final = frozenset(frozenset(pair) for pair in _OPPOSITES)
+
+_UNITS: Final = tuple(
+    frozenset(words.split())
+    for words in (
+        (
+            "nanosecond nanoseconds ns microsecond microseconds us millisecond milliseconds ms second seconds sec secs"
+            " s minute minutes min mins hour hours h day days week weeks month months year years"
+        ),
+        "byte bytes b kilobyte kilobytes kb kib megabyte megabytes mb mib gigabyte gigabytes gb gib bit bits",
+        (
+            "millimeter millimeters mm centimeter centimeters cm meter meters metre metres m kilometer kilometers"
+            " kilometre kilometres km mile miles inch inches foot feet yard yards"
+        ),
+        "gram grams g kilogram kilograms kg pound pounds lb lbs ounce ounces oz tonne tonnes",
+        "celsius fahrenheit kelvin",
+        "cent cents dollar dollars euro euros usd eur gbp chf jpy $ € £",
+        "percent fraction ratio %",
+        "degree degrees radian radians",
+    )
+)
+
+
+def turned(old: str, new: str) -> str | None:
+    """Return the code of what makes *new* mean something else than *old*, or None if there is no sign of it."""
+    ones, twos = _sentences(old), _sentences(new)
+    for one, two in _matched(ones, twos):
+        code = _turned(one, two)
+        if code is not None:
+            return code
+    return None
+
+
+def _sentences(text: str) -> list[list[str]]:
+    parts = [_words(part) for part in _SENTENCE.split(text[:MAX_TEXT])[:MAX_SENTENCES]]
+    return [part for part in parts if part]
+
+
+def _words(text: str) -> list[str]:
+    lowered = text.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    dates = _DATE.findall(lowered)
+    return [*_WORD.findall(_DATE.sub(" ", lowered)), *dates]
+
+
+def _matched(ones: list[list[str]], twos: list[list[str]]) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield each old sentence with the new one that it became; those that stand in both are left out."""
+    here = [each for each in ones if each not in twos]
+    there = [each for each in twos if each not in ones]
+    for one in here:
+        best = max(there, key=lambda two: _alike(one, two), default=None)
+        if best is not None and _alike(one, best) >= ALIKE:
+            yield one, best
+
+
+def _alike(one: list[str], two: list[str]) -> float:
+    """How much of the shorter sentence is in the longer one, in its order."""
+    same = sum(block.size for block in SequenceMatcher(None, one, two, autojunk=False).get_matching_blocks())
+    return 2 * same / (len(one) + len(two))
+
+
+def _turned(one: list[str], two: list[str]) -> str | None:
+    default = "default" in one or "defaults" in one
+    for tag, i, j, k, m in SequenceMatcher(None, one, two, autojunk=False).get_opcodes():
+        gone, come = one[i:j], two[k:m]
+        if tag == "equal" or len(gone) > FEW or len(come) > FEW:
+            continue
+        if default and gone and come and (_values(gone) or _values(come)):
+            return "description_default"
+        if _NEGATIONS.intersection(gone) != _NEGATIONS.intersection(come) or _opposite(gone, come):
+            return "description_reversed"
+        if _unit(gone, come):
+            return "description_unit"
+    return None
+
+
+def _values(words: list[str]) -> bool:
+    return any(word[0].isdigit() or word in ("true", "false") for word in words)
+
+
+def _opposite(gone: list[str], come: list[str]) -> bool:
+    return any(frozenset((one, two)) in _TURNS for one in gone for two in come)
+
+
+def _unit(gone: list[str], come: list[str]) -> bool:
+    if any(map(_DATE.fullmatch, gone)) and any(map(_DATE.fullmatch, come)):
+        return True
+    for units in _UNITS:
+        before, after = units.intersection(gone), units.intersection(come)
+        if before and after and {_single(each) for each in before} != {_single(each) for each in after}:
+            return True
+    return False
+
+
+def _single(unit: str) -> str:
+    return unit[:-1] if len(unit) > FEW and unit.endswith("s") and unit != "celsius" else unit

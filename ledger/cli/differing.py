@@ -1,0 +1,172 @@
+"""Reads what `tool diff` compares, two versions of a tool or two files, and tells the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from json import dumps
+from pathlib import Path
+from typing import Any, Final
+
+from ledger.catalog import Contract, load_catalog
+from ledger.catalog.diff import (
+    VERDICTS,
+    Counterexample,
+    Difference,
+    Finding,
+    Settings,
+    Subject,
+    difference,
+    missing_tool,
+    of_version,
+    read_subjects,
+    worst,
+)
+from ledger.cli.faults import DONE, FAILED
+from ledger.cli.layout import block, facts, heading
+from ledger.cli.opening import catalog_folder
+from ledger.cli.shell import Shell
+from ledger.cli.table import Column, plain
+from ledger.cli.text import Ink, Line, Tone, cut
+from ledger.cli.tools import KnownTool, known_tool
+from ledger.errors import CatalogFault, JsonRejected, NotKnown
+from ledger.strictjson import Json, Limits, decode, to_pointer
+
+MAX_FILE: Final = 16 * 2**20
+MAX_NESTED: Final = 80
+"""A schema may be nested 64 deep, and stands a few levels deep in its file."""
+MAX_CELL: Final = 40
+
+_TONES: Final[Mapping[str, Tone]] = {
+    **dict.fromkeys(("identical", "annotation", "dialect", "iso", "embed"), "good"),
+    "widening": "warn",
+    "semantic": "bad",
+    "incompatible": "bad",
+}
+_SAID: Final = {
+    "identical": "Nothing is different.",
+    "annotation": "Only words for people and models are different.",
+    "dialect": "The same, in another spelling.",
+    "iso": "Exactly the same values are valid, and mean the same.",
+    "embed": "Every old value is valid and means the same; the new version can say more.",
+    "widening": "Old arguments of declared properties stay valid and mean the same; more is accepted.",
+    "semantic": "Old arguments may be refused or mean something else: a person has to decide.",
+    "incompatible": "What old arguments say has no place any more.",
+}
+
+
+def versions(shell: Shell, name: str, old: str, new: str) -> Difference:
+    """Compare two versions of a tool that the catalog or the ledger knows. Raises NotKnown."""
+    tool = known_tool(shell, name)
+    return difference(_version(tool, old), _version(tool, new), _settings(shell))
+
+
+def files(shell: Shell, old: str, new: str) -> Difference:
+    """Compare what two files describe. Raises CatalogFault for a file that is none of a tool."""
+    ones, twos = read_subjects(_read(old), old), read_subjects(_read(new), new)
+    settings = _settings(shell)
+    if None in ones and None in twos:
+        return difference(ones[None], twos[None], settings)
+    return _lists(_listed(ones), _listed(twos), settings)
+
+
+def _listed(subjects: Mapping[str | None, Subject]) -> dict[str, Subject]:
+    return {name or subject.name or "tool": subject for name, subject in subjects.items()}
+
+
+def _lists(old: Mapping[str, Subject], new: Mapping[str, Subject], settings: Settings) -> Difference:
+    """Compare two lists of tools by name; a finding's pointer begins with the tool's name."""
+    findings: list[Finding] = []
+    shown = None
+    for name in sorted(old.keys() | new.keys()):
+        if name not in old or name not in new:
+            findings.append(missing_tool(name, gone=name in old))
+            continue
+        found = difference(old[name], new[name], settings)
+        place = to_pointer([name])
+        findings += [
+            Finding(each.code, place + each.pointer, each.old, each.new, f"{name}: {each.message}")
+            for each in found.findings
+        ]
+        shown = shown or found.counterexample
+    findings.sort(key=lambda each: -VERDICTS.index(each.verdict))
+    return Difference(
+        verdict=worst([each.verdict for each in findings]), findings=tuple(findings), counterexample=shown
+    )
+
+
+def _read(file: str) -> Json:
+    try:
+        data = Path(file).read_bytes()
+    except OSError as error:
+        raise CatalogFault(f"the file cannot be read ({error.strerror or type(error).__name__})", path=file) from None
+    if len(data) > MAX_FILE:
+        raise CatalogFault(f"the file has more than {MAX_FILE:,} bytes", path=file)
+    try:
+        return decode(data, Limits(max_bytes=MAX_FILE, max_depth=MAX_NESTED))
+    except JsonRejected as rejected:
+        raise CatalogFault(rejected.message, path=file) from None
+
+
+def _settings(shell: Shell) -> Settings:
+    """Return what the catalog says for all tools, if there is one."""
+    folder = catalog_folder(shell)
+    if folder is None:
+        return Settings()
+    catalog = load_catalog(folder)
+    return Settings(significant=catalog.significant, formats=catalog.formats)
+
+
+def _version(tool: KnownTool, text: str) -> Subject:
+    plain = text.removeprefix("v")
+    number = int(plain) if plain.isascii() and plain.isdigit() and len(plain) <= len("999999") else None
+    defined, recorded = tool.version(number)
+    if defined is not None:
+        return of_version(defined)
+    if recorded is None:
+        there = ", ".join(map(str, tool.versions)) or "none"
+        message = f"{tool.name} has no version {text!r}"
+        raise NotKnown(message, code="unknown_tool", hint=f"There are: {there}.")
+    body = recorded.body
+    return Subject(
+        name=tool.name,
+        schema=body.schema,
+        output_schema=body.output_schema,
+        words={"description": body.description},
+        contract=Contract.from_wire(body.contract),
+    )
+
+
+def status(found: Difference) -> int:
+    """Return the exit status: 1 where a person has to decide."""
+    return FAILED if found.needs_person else DONE
+
+
+def told(shell: Shell, found: Difference) -> None:
+    """Print the difference: the verdict, a row for each finding with the worst first, and what shows it."""
+    verdict = found.verdict
+    shell.out.show(found.to_wire(), [(Ink(verdict, _TONES[verdict]), f"  {_SAID[verdict]}")])
+    if not shell.json and found.findings:
+        shell.out.lines([""])
+        shell.out.rows(({**each.to_wire(), "verdict": each.verdict} for each in found.findings), COLUMNS)
+        shell.out.lines(_shown(found.counterexample))
+
+
+def _short(value: Any) -> str:
+    return cut(plain(value), MAX_CELL, "...", keep="start")
+
+
+COLUMNS: Final = (
+    Column(key="verdict", keep="all", tone=lambda verdict: _TONES[verdict]),
+    Column(key="code", keep="all"),
+    Column(key="pointer", show=lambda pointer: pointer or "/", keep="end"),
+    Column(key="old", show=_short),
+    Column(key="new", show=_short),
+    Column(key="message"),
+)
+
+
+def _shown(shown: Counterexample | None) -> Iterator[Line]:
+    if shown is not None:
+        yield from heading(f"Arguments that were valid and are {shown.outcome} now")
+        yield from block(dumps(shown.arguments, ensure_ascii=False))
+        yield from facts({"at": shown.pointer or "/", "why": shown.message})

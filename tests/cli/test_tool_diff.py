@@ -1,0 +1,188 @@
+"""`ledger tool diff`: two versions of a tool, or two files."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.running import data, failure, ledger
+
+OLD = {"type": "object", "properties": {"q": {"type": "string"}, "reason": {"type": "string"}}}
+NEW = {"type": "object", "properties": {"q": {"type": "string"}}}
+TOOL = {"name": "send", "description": "Send.", "inputSchema": OLD}
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def written(name: str, document: Any) -> str:
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    Path(name).write_text(document if isinstance(document, str) else json.dumps(document), encoding="utf-8")
+    return name
+
+
+def version(number: int, **properties: Any) -> None:
+    written(f"schemas/tools/send/v{number}.json", {"type": "object", "properties": properties})
+
+
+def catalog(**settings: Any) -> None:
+    """A catalog with three versions of one tool."""
+    written("schemas/tools/catalog.json", settings)
+    contracts = {"1": "write", "2": "write", "3": "external"}
+    versions = {number: {"contract": {"effect": effect}} for number, effect in contracts.items()}
+    written("schemas/tools/send/tool.json", {"name": "send", "description": "Send.", "versions": versions})
+    version(1, a={"type": "integer", "x-currency": "EUR"})
+    version(2, a={"type": "integer", "x-currency": "USD"})
+    version(3, a={"type": "integer", "x-currency": "USD"})
+
+
+def test_two_files() -> None:
+    """The verdict, every finding and the counterexample; 1 where a person has to decide."""
+    old, new = written("old.json", OLD), written("new.json", NEW)
+    done = ledger("tool", "diff", old, new, "--json")
+    assert done.exit_code == 1
+    assert json.loads(done.stdout)["data"] == {
+        "verdict": "semantic",
+        "findings": [
+            {
+                "code": "property_ignored",
+                "pointer": "/properties/reason",
+                "old": {"type": "string"},
+                "new": None,
+                "message": '"reason" still validates, and nobody reads it',
+            }
+        ],
+        "counterexample": {
+            "arguments": {"reason": ""},
+            "outcome": "ignored",
+            "code": "property_ignored",
+            "pointer": "/reason",
+            "message": '"reason" still validates, and nobody reads it',
+        },
+        "upcast": "none",
+    }
+    assert ledger("tool", "diff", new, old).exit_code == 0
+    assert data("tool", "diff", new, old)["verdict"] == "widening"
+
+
+def test_a_page_for_people() -> None:
+    """The verdict in words, a row for each finding, the arguments that show it."""
+    lines = ledger("tool", "diff", written("old.json", OLD), written("new.json", NEW)).stdout.splitlines()
+    assert lines[0].split()[0] == "semantic"
+    assert lines[2].split() == ["VERDICT", "CODE", "POINTER", "OLD", "NEW", "MESSAGE"]
+    assert lines[3].split()[:3] == ["semantic", "property_ignored", "/properties/reason"]
+    assert "Arguments that were valid and are ignored now" in lines
+    assert '  {"reason": ""}' in lines
+    same = ledger("tool", "diff", "old.json", "old.json")
+    assert (same.exit_code, same.stdout) == (0, "identical  Nothing is different.\n")
+    words = ledger("tool", "diff", "new.json", written("words.json", {**NEW, "title": "T"})).stdout.splitlines()
+    assert words[3].split()[:4] == ["annotation", "title_changed", "/title", "-"]
+    assert len(words) == 4
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        TOOL,
+        [TOOL],
+        {"tools": [TOOL]},
+        {"jsonrpc": "2.0", "id": 1, "result": {"tools": [TOOL]}},
+        {"type": "function", "function": {"name": "send", "description": "Send.", "parameters": OLD}},
+        {"tools": [{"type": "function", "name": "send", "description": "Send.", "parameters": OLD, "strict": False}]},
+        [{"name": "send", "description": "Send.", "input_schema": OLD}],
+        {"tools": [{"functionDeclarations": [{"name": "send", "description": "Send.", "parameters": OLD}]}]},
+        {"tools": [{"toolSpec": {"name": "send", "description": "Send.", "inputSchema": {"json": OLD}}}]},
+        {"toolSpec": {"name": "send", "description": "Send.", "inputSchema": OLD}},
+    ],
+    ids=["mcp", "list", "tools", "result", "chat", "responses", "anthropic", "gemini", "bedrock", "flat"],
+)
+def test_every_form_of_a_tool(document: Any) -> None:
+    """One tool written for six receivers is one tool."""
+    assert data("tool", "diff", written("mcp.json", TOOL), written("other.json", document))["verdict"] == "identical"
+
+
+def test_lists_of_tools() -> None:
+    """Tools are compared by name; what is gone, what is new, and each pointer begins with the tool."""
+    other = {"name": "other", "inputSchema": NEW}
+    old = written("old.json", [TOOL, other])
+    new = written("new.json", {"tools": [{**TOOL, "inputSchema": NEW}, {**other, "name": "third"}]})
+    found = data("tool", "diff", old, new)
+    assert found["verdict"] == "incompatible"
+    assert [(each["code"], each["pointer"]) for each in found["findings"]] == [
+        ("tool_removed", "/other"),
+        ("property_ignored", "/send/properties/reason"),
+        ("tool_added", "/third"),
+    ]
+    assert found["counterexample"]["arguments"] == {"reason": ""}
+    assert data("tool", "diff", old, old) == {
+        "verdict": "identical",
+        "findings": [],
+        "counterexample": None,
+        "upcast": "none",
+    }
+    bare = data("tool", "diff", written("bare.json", OLD), written("one.json", [{"name": "tool", "inputSchema": OLD}]))
+    assert bare["verdict"] == "identical"
+
+
+def test_two_versions_of_a_tool() -> None:
+    """Versions of the catalog, contract included; significant annotations are those that it lists."""
+    catalog()
+    assert data("tool", "diff", "send", "1", "v2")["verdict"] == "annotation"
+    assert data("tool", "diff", "send", "2", "3")["findings"][0]["code"] == "effect_changed"
+    catalog(significantAnnotations=["x-currency"])
+    assert data("tool", "diff", "send", "1", "2")["findings"][0]["code"] == "significant_changed"
+    one, two = (f"schemas/tools/send/v{number}.json" for number in (1, 2))
+    assert data("tool", "diff", one, two)["verdict"] == "semantic"
+
+
+def test_versions_that_only_the_ledger_knows(world: Path) -> None:
+    """What was recorded is compared where there are no files."""
+    assert data("tool", "diff", "send_email", "1", "1")["verdict"] == "identical"
+
+
+@pytest.mark.parametrize("number", ["9", "x", "", "²", "99999999999999999999"])
+def test_a_version_that_is_not(number: str) -> None:
+    """The versions that there are are named."""
+    catalog()
+    assert failure("tool", "diff", "send", "1", number) == (
+        1,
+        "unknown_tool",
+        f"send has no version {number!r}",
+    )
+
+
+def test_wrong_usage() -> None:
+    """Two files or a tool with two versions; nothing else."""
+    assert failure("tool", "diff", "one.json")[:2] == (2, "usage")
+    assert failure("tool", "diff", "a", "b", "c", "d")[:2] == (2, "usage")
+
+
+@pytest.mark.parametrize(
+    ("document", "why"),
+    [
+        ("{", "the JSON"),
+        ("3", "this is no tool and no schema"),
+        ("[" * 200_000, "are nested"),
+        ('[{"inputSchema": {}}]', "has no name"),
+        ('[{"name": "a", "inputSchema": {}}, {"name": "a", "inputSchema": {}}]', "is there twice"),
+        ('{"name": "a", "inputSchema": {}, "annotations": 3}', "the annotations are an object"),
+        ('{"name": "a", "inputSchema": {}, "contract": 3}', "a contract is an object"),
+        ('{"type": "object", "properties": {"a": {"$ref": "https://x.example/y"}}}', "nothing is fetched"),
+    ],
+)
+def test_a_file_that_is_no_tool(document: str, why: str) -> None:
+    """It is refused with its name, and nothing crashes."""
+    status, code, message = failure("tool", "diff", written("bad.json", document), written("new.json", NEW))
+    assert (status, code) == (1, "catalog_fault")
+    assert why in message
+
+
+def test_a_file_that_cannot_be_read() -> None:
+    """A missing file and one that is too large are named."""
+    new = written("new.json", NEW)
+    assert failure("tool", "diff", "missing.json", new)[2].startswith("missing.json: the file cannot be read")
+    assert "16,777,216 bytes" in failure("tool", "diff", written("big.json", " " * (2**24 + 1)), new)[2]
