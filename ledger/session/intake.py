@@ -12,6 +12,7 @@ from ledger.events import Body, CallDenied, CallFlagged, CallRejected, TurnRecor
 from ledger.execution.batch import Member, planned
 from ledger.execution.requests import Steps
 from ledger.history import History
+from ledger.providers.choice import forbids_calls
 from ledger.providers.port import ProposedCall, Reply
 from ledger.session.copies import settled_by
 from ledger.session.core import Core, Item
@@ -127,7 +128,7 @@ def _examine(core: Core, work: Work, call: ProposedCall, reply: Reply, terms: Te
         situation(core, work.stub, known=work.tool is not None),
         offered=terms.offered,
         whole=reply.kind != "incomplete",
-        allowed=terms.tool_choice != "none",
+        allowed=not forbids_calls(terms.tool_choice),
     )
     examine(core, work, call.raw, call.arguments, seen)
 
