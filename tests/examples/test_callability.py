@@ -17,7 +17,7 @@ from examples.callability.host import GUEST, RIGHT, Host
 from examples.callability.model import Repairing
 from examples.callability.wrong import Wrong, wrong_calls
 from examples.documents.library import Library
-from examples.scripted import FORMATS, reply
+from examples.scripted import FORMATS, Ask, reply
 from examples.weather.service import DEGREES, Service
 from ledger import CallResult
 from ledger.catalog import default_catalog_root, load_catalog
@@ -144,13 +144,31 @@ def test_a_hand_written_call_stops_where_it_must(host: Host, case: dict[str, Any
         assert host.effects() == effects
 
 
-def test_a_model_that_does_not_learn_is_stopped(host: Host) -> None:
-    """After three repairs that are as wrong as the first call the answer says: ask the user; and nothing happened."""
-    effects = host.effects()
-    wrong = ("write_note", {"name": "Not A Name", "text": "a"})
-    model = Repairing(wrong, wrong)
-    calls = play(host, "does not learn", model)
-    assert [call.answer["next"] for call in calls] == ["repair"] * 3 + ["ask_user"]
+class Stubborn(Repairing):
+    """A model that sends the same again."""
+
+    def _repaired(self, answer: Any) -> Ask:
+        return self.wrong
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("write_note", {"name": "Not A Name", "text": "a"}),
+        ("get_weather", "{'city': 'Oslo'}"),
+        ("edit_file", {"path": "pages.py", "old_text": "size", "new_text": "length"}),
+    ],
+    ids=["schema", "decode", "refused by the tool"],
+)
+def test_a_model_that_does_not_learn_is_stopped(host: Host, wrong: Ask) -> None:
+    """After three repairs that are as wrong as the first call the answer says: ask the user; and nothing happened.
+
+    Whether a gate refuses them or the tool itself is all the same.
+    """
+    host.restore()
+    effects, model = host.effects(), Stubborn(wrong, (wrong[0], {}))
+    calls = play(host, f"does not learn {wrong[0]}", model)
+    assert [call.answer["next"] for call in calls] == ["repair"] * REPAIRS + ["ask_user"]
     assert len(model.tries) == 1 + REPAIRS
     assert host.effects() == effects
 

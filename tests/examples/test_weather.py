@@ -173,6 +173,33 @@ def test_hostile_text_stays_inside_its_parameter(world: World) -> None:
     assert [plain.count(mark) for mark in "?&=#"] == [strange.count(mark) for mark in "?&=#"]
 
 
+def test_a_user_has_so_many_calls_an_hour(tmp_path: Path, world: World) -> None:
+    """Forty calls of a user start within an hour; the next one is denied until a time, and no request leaves.
+
+    The store counts: another program on the same file denies it as well, whatever the city. Another user may call.
+    """
+    url, before = f"sqlite:///{tmp_path}/ledger.db", len(world.service.requests)
+    world.weather.timeout = 10.0
+    with open_ledger(url, world.weather) as ledger, ledger.session("many", principal=ADA) as session:
+        *first, last = session.dispatch(reply("openai", [("get_weather", RIGHT)] * 41)).calls
+    assert {call.state for call in first} == {"succeeded"}
+    check_it_waits(last)
+    with open_ledger(url, world.weather) as ledger:
+        with ledger.session("again", principal=ADA) as session:
+            asked = reply("anthropic", [("get_weather", RIGHT | {"city": "Lima"})])
+            check_it_waits(session.dispatch(asked, format="anthropic").calls[0])
+        with ledger.session("other", principal=User("bob", ADA.scopes)) as session:
+            assert session.call("get_weather", RIGHT).state == "succeeded"
+    assert len(world.service.requests) == before + 41
+
+
+def check_it_waits(call: CallResult) -> None:
+    answer = call.answer
+    assert (call.state, call.code, answer["gate"]) == ("denied", "RATE_LIMITED", "authorization")
+    assert (answer["modelCanRepair"], answer["next"]) == (False, "retry_later")
+    assert 0 < answer["retryAfter"] <= 3600
+
+
 def test_the_readme_shows_what_it_prints(capsys: pytest.CaptureFixture[str]) -> None:
     """The example runs, and prints what its README shows."""
     main()
