@@ -21,7 +21,7 @@ def copyable(shell: Shell, *words: str) -> str:
 
 def pasteable(shell: Shell, text: str) -> str:
     """Return a text whose commands (`ledger …`, in backquotes) name the ledger and the catalog where this one did."""
-    return _COMMAND.sub(lambda found: f"`{_completed(shell, found[1])}`", text)
+    return _COMMAND.sub(lambda found: f"`{completed(shell, found[1])}`", text)
 
 
 def argued(word: str, *options: str) -> Sequence[str]:
@@ -29,7 +29,8 @@ def argued(word: str, *options: str) -> Sequence[str]:
     return (*options, "--", word) if word.startswith("-") else (word, *options)
 
 
-def _completed(shell: Shell, command: str) -> str:
+def completed(shell: Shell, command: str) -> str:
+    """Return a command line (`ledger …`) that names the ledger and the catalog where this one did."""
     named = _named(shell, command.split())
     return f"{command} {shlex.join(named)}" if named else command
 

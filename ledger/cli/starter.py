@@ -78,7 +78,7 @@ def main():
             results = session.dispatch(reply)
             messages += results.messages
             if results.waiting:
-                print("A call waits for a person. Look at it: ledger review")
+                print("A call waits for a person. Look at it:", @REVIEW@)
                 return
         session.close()
     print(messages[-1]["content"])
@@ -89,9 +89,14 @@ if __name__ == "__main__":
 '''
 
 
-def files(url: str, catalog: str) -> dict[str, str]:
-    """Return each file's text by its path, for a ledger at this URL and a catalog in this folder."""
-    app = APP.replace('"@URL@"', dumps(url)).replace('"@CATALOG@"', dumps(catalog)).replace("@CATALOG@", catalog)
+def files(url: str, catalog: str, review: str) -> dict[str, str]:
+    """Return each file's text by its path, for this ledger, this catalog and this command to review."""
+    app = (
+        APP.replace("@REVIEW@", dumps(review))
+        .replace('"@URL@"', dumps(url))
+        .replace('"@CATALOG@"', dumps(catalog))
+        .replace("@CATALOG@", catalog)
+    )
     return {
         "app.py": app,
         f"{catalog}/catalog.json": _json(CATALOG),

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from ledger.cli.commands import completed
 from ledger.cli.layout import heading
 from ledger.cli.masking import mask_url
 from ledger.cli.rows import Row
 from ledger.cli.shell import Shell
 from ledger.cli.starter import files
 from ledger.cli.text import Ink, Line
-from ledger.store.maintenance import upgrade
+from ledger.store.maintenance import locate, upgrade
 
 _NEXT: Final = (
     ("python app.py", "a scripted model reads the notes and wants to add one; a person is asked first"),
@@ -31,17 +33,23 @@ def made(shell: Shell, folder: str) -> Row:
     root = Path(folder)
     root.mkdir(parents=True, exist_ok=True)
     found: dict[str, list[str]] = {"made": [], "kept": []}
-    database = upgrade(_inside(root, shell.db))
-    for name, text in files(shell.db, shell.catalog).items():
+    url = _inside(root, shell.db)
+    locate(url).parent.mkdir(parents=True, exist_ok=True)
+    database = upgrade(url)
+    for name, text in files(shell.db, shell.catalog, completed(shell, "ledger review")).items():
         found["made" if _write(root / name, text) else "kept"].append(name)
     found["kept" if database.before is not None else "made"].append(os.path.relpath(database.path, root))
-    steps = [] if folder == "." else [(f"cd {folder}", "go there")]
+    steps = [] if folder == "." else [(shlex.join(["cd", folder]), "go there")]
     return {
         "folder": str(root.resolve()),
         "db": mask_url(shell.db),
         **found,
-        "next": [{"command": command, "meaning": meaning} for command, meaning in (*steps, *_NEXT)],
+        "next": [{"command": _step(shell, command), "meaning": meaning} for command, meaning in (*steps, *_NEXT)],
     }
+
+
+def _step(shell: Shell, command: str) -> str:
+    return completed(shell, command) if command.startswith("ledger ") else command
 
 
 def _inside(root: Path, url: str) -> str:

@@ -81,3 +81,25 @@ def test_the_project_is_a_tour(empty: Path) -> None:
     assert Path("notes.txt").read_text() == "milk\n"
     assert python("app.py") == "Done.\n"
     assert data("replay", "session", "first")["closed"]["reason"] == "final_answer"
+
+
+def test_the_databases_folder_is_made_too(empty: Path) -> None:
+    """A project may keep its ledger in a folder of its own; the other commands make none."""
+    made = data("init", "project", "--db", "sqlite:///data/agent.db")
+    assert "data/agent.db" in made["made"]
+    assert (empty / "project" / "data" / "agent.db").exists()
+    assert failure("db", "upgrade", "--db", "sqlite:///data/agent.db")[1:] == (
+        "store_unavailable",
+        f"the ledger's folder {empty}/data does not exist",
+    )
+
+
+def test_what_to_try_names_what_was_named(empty: Path) -> None:
+    """The steps work when pasted: with the ledger and the catalog of the line, except where the program brings them."""
+    made = data("init", "--db", "sqlite:///my.db", "--catalog", "tools")
+    lines = [step["command"] for step in made["next"]]
+    assert "ledger review --db sqlite:///my.db --catalog tools" in lines
+    assert "ledger resume first --app app:ledger" in lines
+    assert "ledger review --db sqlite:///my.db --catalog tools" in (empty / "app.py").read_text()
+    plain = [step["command"] for step in data("init", "my project")["next"]]
+    assert plain[:3] == ["cd 'my project'", "python app.py", "ledger review"]

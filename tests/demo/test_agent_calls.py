@@ -180,6 +180,7 @@ def test_a_ledger_can_have_its_own_workspace(tmp_path: Path) -> None:
     for name in ("one", "two"):
         workspace = begun(tmp_path / name)
         (workspace.root / f"{name}.txt").touch()
+        (tmp_path / f"{name}-ledger").mkdir()
         ledger = opened(tmp_path / f"{name}-ledger", WatchedTools(workspace))
         with ledger, ledger.session("s") as session:
             seen.append({entry["name"] for entry in session.call("list_files", {}).result["entries"]})

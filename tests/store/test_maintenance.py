@@ -261,7 +261,7 @@ def test_a_path_needs_no_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_an_upgrade_makes_a_ledger_once(tmp_path: Path) -> None:
     """`upgrade` makes the tables, says from where to where, and is done the second time."""
-    url = f"sqlite:///{tmp_path}/new/ledger.db"
+    url = f"sqlite:///{tmp_path}/ledger.db"
     first, second = upgrade(url), upgrade(url)
     assert (first.before, first.after) == (None, HEAD)
     assert (second.before, second.after) == (HEAD, HEAD)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ledger.errors import NoDatabase, SchemaOutdated
+from ledger.errors import NoDatabase, SchemaOutdated, StoreUnavailable
 from ledger.ids import Clock
 from ledger.store.schema import EPOCH, HEAD, Migrate
 from ledger.store.sqlite.anchor import Anchor
@@ -103,10 +103,9 @@ def prepare(files: Files, *, create: bool, migrate: Migrate, patience: float) ->
 
     Returns which revision there was. Raises `NoDatabase`, `SchemaOutdated`, `StoreBusy`, `StoreUnavailable`.
     """
-    if create:
-        files.database.parent.mkdir(parents=True, exist_ok=True)
-    else:
+    if not create:
         _refuse_missing(files)
+    _refuse_missing_folder(files)
     files.refuse_network()
     try:
         with SideLock(files.lock).held(patience):
@@ -135,6 +134,14 @@ def _prepare(files: Files, *, create: bool, migrate: Migrate) -> str | None:
 def _refuse_missing(files: Files) -> None:
     if not files.exists():
         raise NoDatabase(f"there is no ledger at {files.database}", hint=_HOW_TO_MAKE)
+
+
+def _refuse_missing_folder(files: Files) -> None:
+    """A slip of the pen in a path shall not begin a second ledger: SQLite makes no folder either."""
+    folder = files.database.parent
+    if not folder.is_dir():
+        what = "is no folder" if folder.exists() else "does not exist"
+        raise StoreUnavailable(f"the ledger's folder {folder} {what}", hint="Make it first, or name another place.")
 
 
 def _refuse(files: Files, tables: Tables, *, create: bool) -> None:

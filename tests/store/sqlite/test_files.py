@@ -19,7 +19,9 @@ from ledger.testing.contract.building import add, everything
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    return tmp_path / "folder with ? & # % ü" / "led#ger?.db"
+    folder = tmp_path / "folder with ? & # % ü"
+    folder.mkdir()
+    return folder / "led#ger?.db"
 
 
 def test_files_are_the_owners_alone(path: Path) -> None:
@@ -156,7 +158,6 @@ def test_a_replacement_during_a_commit_is_not_acknowledged(path: Path, monkeypat
 
 def test_a_network_file_system_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A ledger on NFS is refused by name, before anything is made there."""
-    path.parent.mkdir()
     device = path.parent.stat().st_dev
     mounts = path.parent / "mounts"
     line = f"36 35 {os.major(device)}:{os.minor(device)} / /mnt rw,noatime shared:1 - nfs4 server:/export rw\n"

@@ -18,7 +18,7 @@ from ledger.testing.contract.building import add
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    return tmp_path / "new" / "folder" / "ledger.db"
+    return tmp_path / "ledger.db"
 
 
 def change(path: Path, *statements: str) -> None:
@@ -32,12 +32,22 @@ def change(path: Path, *statements: str) -> None:
 @pytest.mark.parametrize("options", [{}, {"read_only": True}, {"create": True, "read_only": True}])
 def test_a_missing_ledger_is_not_made(path: Path, options: dict[str, Any]) -> None:
     """Who only looks creates neither file nor folder, and hears where it looked."""
+    deep = path.parent / "new" / "folder" / "ledger.db"
     with pytest.raises(NoDatabase, match=r"new/folder/ledger\.db"):
-        open_store(f"sqlite:///{path}", **({"create": False} | options))
-    assert not path.parent.parent.exists()
+        open_store(f"sqlite:///{deep}", **({"create": False} | options))
+    assert list(path.parent.iterdir()) == []
 
 
-def test_a_new_ledger_is_made_with_its_folder(path: Path) -> None:
+@pytest.mark.parametrize(("name", "words"), [("missing", "does not exist"), ("file", "is no folder")])
+def test_a_folder_is_not_made(path: Path, name: str, words: str) -> None:
+    """A slip of the pen in a path begins no second ledger: the folder that is missing is named."""
+    (path.parent / "file").touch()
+    with pytest.raises(StoreUnavailable, match=f"the ledger's folder {path.parent}/{name} {words}"):
+        open_store(str(path.parent / name / "ledger.db"), create=True)
+    assert [each.name for each in path.parent.iterdir()] == ["file"]
+
+
+def test_a_new_ledger_is_made(path: Path) -> None:
     """Who creates gets the tables of this release."""
     store = open_store(f"sqlite:///{path}", create=True)
     assert add(store, "s1", "a").sequences == (1,)
@@ -49,7 +59,6 @@ def test_a_new_ledger_is_made_with_its_folder(path: Path) -> None:
 @pytest.mark.parametrize("content", [(), ("CREATE TABLE alembic_version (version_num TEXT)",)], ids=["empty", "begun"])
 def test_an_empty_database_holds_no_ledger(path: Path, content: tuple[str, ...], options: dict[str, Any]) -> None:
     """A file without our tables is not a ledger until somebody creates one in it."""
-    path.parent.mkdir(parents=True)
     path.touch()
     change(path, *content)
     with pytest.raises(NoDatabase, match="holds no ledger"):
@@ -61,7 +70,6 @@ def test_an_empty_database_holds_no_ledger(path: Path, content: tuple[str, ...],
 @pytest.mark.parametrize("options", [{"create": False}, {"create": True}, {"create": False, "read_only": True}])
 def test_somebody_elses_database_is_left_alone(path: Path, options: dict[str, Any]) -> None:
     """A database with other tables is never written to, whoever asks."""
-    path.parent.mkdir(parents=True)
     change(path, "CREATE TABLE users (name TEXT)")
     with pytest.raises(NoDatabase, match="not a ledger"):
         open_store(str(path), **options)
