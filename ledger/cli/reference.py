@@ -52,7 +52,10 @@ Answers go to stdout; notes, warnings, errors and progress to stderr.
 - JSON is always pure ASCII and exact. Use `json` or `jsonl` for programs.
 - CSV is for spreadsheets: `\r\n` ends a row, null is an empty field (`,,`) and the empty text is `""` (as PostgreSQL's
   `COPY … CSV` reads it); objects and lists are JSON; line breaks stay inside of quotes; a text that a spreadsheet would
-  run as a formula (`=`, `+`, `-`, `@` in front) gets a `'` in front.
+  run as a formula (`=`, `+`, `-`, `@` in front, also behind `'`) gets a `'` in front: take one away from such a cell
+  and you have the text. `--keep-formulas` writes texts as they are, for programs.
+- There is no hidden cap: a list is whole unless `--limit` cuts it. Then the cursor is printed (`next` with `--json`),
+  and an export (`--format json`, `jsonl`, `csv`), which has no place for it, exits with 1.
 - Control, bidirectional, zero-width and other invisible characters in data appear as `\n`, `\x1b`, `\u202e`; so does
   what the terminal's encoding lacks. Passwords in messages appear as `***`.
 - Colours: only on a terminal, never with `NO_COLOR`, `--no-color` or `TERM=dumb`.

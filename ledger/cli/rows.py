@@ -2,7 +2,8 @@ r"""
 Rows as json, jsonl and csv: the same rows in each; JSON is exact and pure ASCII, CSV is for spreadsheets.
 
 CSV, as PostgreSQL's COPY writes it: `\r\n` ends a row, null is an empty field and the empty string is `""`, objects
-and lists are JSON. A text that a spreadsheet would run as a formula gets a `'` in front (OWASP, CSV Injection).
+and lists are JSON. A text that a spreadsheet would run as a formula gets a `'` in front (OWASP, CSV Injection); so does
+one that has some already, so that taking one away always gives back the text.
 """
 
 from __future__ import annotations
@@ -75,5 +76,8 @@ def _cell(value: object, *, keep_formulas: bool) -> str | None:
         return None
     if not isinstance(value, str):
         return dumps(value)
-    dangerous = value.startswith(_FORMULA) or value.lstrip().startswith(_FORMULA)
-    return "'" + value if dangerous and not keep_formulas else value
+    return "'" + value if not keep_formulas and _is_formula(value.lstrip("'")) else value
+
+
+def _is_formula(text: str) -> bool:
+    return text.startswith(_FORMULA) or text.lstrip().startswith(_FORMULA)
