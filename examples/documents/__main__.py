@@ -51,7 +51,7 @@ def main() -> None:
         with open_ledger(f"sqlite:///{folder}/ledger.db", library) as ledger:
             for call in run(ledger, MODEL, "report"):
                 source = call.source or {}
-                print(f"{call.tool:18}{call.state:12}{source.get('uri', '-'):14}version {source.get('version', '-')}")
+                print(f"{call.tool:18}{call.state:12}{source.get('uri', '-'):27}version {source.get('version', '-')}")
             said = ledger.session("report").messages()[-1]["content"]
         print(f"{'the model says':18}{said}")
         print(f"{'and the file':18}{'holds the report' if is_done(library, REPORT) else 'does not hold it'}")

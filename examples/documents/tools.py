@@ -24,13 +24,14 @@ class Tools:
     library: Library
 
     def search_documents(self, query: str, max_results: int = 5, *, context: Context) -> dict[str, Any]:
+        context.source = {"uri": "library:documents"}
         return {"documents": self.library.search(context.tenant, query, max_results)}
 
     def read_document(self, document_id: str, *, context: Context) -> dict[str, Any]:
         found = self.library.document(document_id)
         if found is None:
             raise NotFound(f"There is no document {document_id}.")
-        context.source = {"id": document_id, "version": found["version"], "uri": f"library:{document_id}"}
+        context.source = {"id": document_id, "version": found["version"], "uri": f"library:documents/{document_id}"}
         return {key: found[key] for key in ("document_id", "version", "title", "text")}
 
     def save_report(
@@ -42,6 +43,7 @@ class Tools:
             )
         except Conflict as conflict:
             raise Rejected("version_conflict", f"{conflict} Nothing was saved: read it again.") from None
+        context.source = {"uri": f"library:reports/{target}", "version": version}
         return {"target": target, "version": version}
 
     def report_was_saved(self, arguments: Arguments, context: Context) -> Happened | DidNotHappen | CantTell:
@@ -49,6 +51,7 @@ class Tools:
         report = self.library.report(context.tenant, arguments["target"])
         seen = {"version": report["version"], "key": report["key"]}
         if report["key"] == context.idempotency_key:
+            context.source = {"uri": f"library:reports/{arguments['target']}", "version": report["version"]}
             return Happened({"target": arguments["target"], "version": report["version"]}, seen)
         if report["version"] == arguments["expected_version"]:
             return DidNotHappen(seen)

@@ -175,24 +175,25 @@ def test_a_model_that_does_not_learn_is_stopped(host: Host, wrong: Ask) -> None:
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_a_repeated_provider_id_is_a_call_of_its_own(host: Host, tool: str) -> None:
-    """Two calls under one provider id are two calls, with ids of their own, and each is answered in its place."""
+    """Two calls under one provider id are two calls: each runs under an id of its own, and is answered in its place."""
     host.restore()
-    effects = host.effects()
-    for form in FORMATS:
-        said = reply(form, [(tool, RIGHT[tool]["arguments"]), (tool, {})])
-        for call in said["choices"][0]["message"]["tool_calls"] if form == "openai" else said["content"]:
-            call["id"] = "same"
-        session_id = f"same id {tool} {form}"
-        with host.session(session_id, GUEST) as session:
-            results = session.dispatch(said, format=form)
-        first, second = results.calls
-        assert first.call.provider_call_id == second.call.provider_call_id == "same"
-        assert first.call_id != second.call_id
-        assert (first.state, second.state) != ("rejected", "succeeded")
-        told = results.messages[1:] if form == "openai" else results.messages[1]["content"]
-        assert len(told) == 2
-        assert len({answer.get("tool_call_id", answer.get("tool_use_id")) for answer in told}) == 2
-    assert host.effects() == effects
+    form = FORMATS[TOOLS.index(tool) % 2]
+    before = RIGHT[tool].get("before", [])
+    said = reply(form, [(tool, RIGHT[tool]["arguments"])] * 2)
+    for block in said["choices"][0]["message"]["tool_calls"] if form == "openai" else said["content"]:
+        block["id"] = "same"
+    with host.session(f"same id {tool}") as session:
+        for call in before:
+            session.call(*call)
+        results = session.dispatch(said, format=form)
+        host.settle(session)
+        first, second = (session.history.calls[call.call_id] for call in results.calls)
+    assert (first.provider_call_id, second.provider_call_id) == ("same", "same")
+    assert first.call_id != second.call_id
+    assert (first.attempt, second.attempt) == (1, 1)
+    assert first.state == "succeeded"
+    told = results.messages[1:] if form == "openai" else results.messages[1]["content"]
+    assert len({answer.get("tool_call_id") or answer.get("tool_use_id") for answer in told}) == len(told) == 2
 
 
 @pytest.mark.parametrize("tool", TOOLS)

@@ -49,7 +49,8 @@ class World:
     def __init__(self, folder: Path) -> None:
         self.library = Watched(folder)
         self.library.seed()
-        self.ledger: Ledger = open_ledger(f"sqlite:///{folder}/ledger.db", self.library)
+        self.url = f"sqlite:///{folder}/ledger.db"
+        self.ledger: Ledger = open_ledger(self.url, self.library)
 
     def session(self, session_id: str, tenant: str = "acme") -> Session:
         return self.ledger.session(session_id, principal="bob", tenant=tenant)
@@ -133,6 +134,14 @@ def test_a_guessed_id_is_refused(world: World, guessed: str) -> None:
     """An id that no recorded result returned is not read, whether there is such a document or not."""
     [call] = world.turns(f"guess {guessed}", [SEARCH], reads(guessed)).calls
     assert (call.state, call.code) == ("rejected", "unknown_reference")
+
+
+def test_what_was_found_is_known_after_a_resume(world: World) -> None:
+    """What a search returned can be read by another program that carries on with the session."""
+    world.turns("resumed", [SEARCH])
+    with open_ledger(world.url, world.library) as later, later.session("resumed", tenant="acme") as session:
+        session.messages()
+        assert session.call(*reads("q1")[0]).state == "succeeded"
 
 
 def test_what_another_session_found_is_unknown_here(world: World) -> None:
@@ -291,6 +300,7 @@ def test_a_lost_answer_is_looked_up(world: World) -> None:
     call = world.saved("lost", REPORT | {"target": "lost"})
     assert (call.state, call.call.reconciled, times) == ("succeeded", True, ["lost"])
     assert call.result == {"target": "lost", "version": 1}
+    assert call.answer["source"] == {"uri": "library:reports/lost", "version": 1}
     assert is_done(world.library, REPORT | {"target": "lost"})
 
 
@@ -367,8 +377,10 @@ def test_results_say_where_they_come_from(world: World, format: Format) -> None:
     """What was read carries its id, its version and its source, for the model and in the record."""
     [call] = world.turns(f"source {format}", [SEARCH], reads("q1"), format=format).calls
     assert (call.result["document_id"], call.result["version"]) == ("q1", 2)
-    assert call.answer["source"] == {"id": "q1", "uri": "library:q1", "version": 2}
+    assert call.answer["source"] == {"id": "q1", "uri": "library:documents/q1", "version": 2}
     assert world.ledger.find(call).source == call.answer["source"]
+    call = world.saved(f"source {format}", REPORT | {"target": f"source-{format}"})
+    assert call.answer["source"] == {"uri": f"library:reports/source-{format}", "version": 1}
 
 
 @pytest.mark.parametrize("format", FORMATS)
