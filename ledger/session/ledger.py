@@ -181,6 +181,7 @@ class Ledger(Desk):
         on_behalf_of = principal_id(about.pop("on_behalf_of", None), "on_behalf_of=")
         tenant = optional_text(about.pop("tenant", None), "tenant=")
         limits = checked_limits(about.pop("limits", None))
+        _known(about, _ABOUT, "A session")  # also of a session that is open here already
         with self._opening:  # two threads that open one session share its core
             core = self._cores.get(key) or self._core(key, about)
         if limits is not None:
@@ -190,7 +191,6 @@ class Ledger(Desk):
         return Session(Loop(core, principal=principal, tenant=tenant, on_behalf_of=on_behalf_of, wait_seconds=patience))
 
     def _core(self, key: str, about: dict[str, Any]) -> Core:
-        _known(about, _ABOUT, "A session")
         opening = SessionOpened(
             catalog_digest=self._wiring.catalog_digest,
             host_release=self._wiring.host_release,

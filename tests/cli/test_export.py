@@ -1,4 +1,9 @@
-"""Case 40: an export is whole, and gives back each field, whatever is in it (OctopusDeploy 7315, invofi 282)."""
+"""
+An export is whole, and gives back each field, whatever is in it.
+
+https://github.com/OctopusDeploy/Issues/issues/7315: columns shifted where a value was empty or held a separator;
+https://github.com/Stellar-VaultLink/invofi/pull/282: an export ended at a bound without a word.
+"""
 
 import csv
 import io

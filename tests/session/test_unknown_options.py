@@ -25,7 +25,10 @@ def test_a_session_is_not_opened_with_an_option_that_there_is_not(tmp_path: Path
             with pytest.raises(UsageError, match=rf"unknown options: {next(iter(options))}\. A session has .*labels"):
                 ledger.session("s", **options)
         assert ledger.reader.head("s") is None
-        ledger.session("s", tenant="acme").dispatch(asked(text="Hi."))
+        with ledger.session("s", tenant="acme") as session:
+            session.dispatch(asked(text="Hi."))
+            with pytest.raises(UsageError, match="unknown options: tennant"):  # the open one too
+                ledger.session("s", tennant="acme")
 
 
 @pytest.mark.parametrize(("option", "meant"), [("efect", 'did you mean "effect"'), ("colour", "unknown word")])
