@@ -48,7 +48,7 @@ def wilson(hits: int, count: int) -> tuple[float, float] | tuple[None, None]:
     middle = rate + square / (2 * count)
     margin = _Z * sqrt(rate * (1 - rate) / count + square / (4 * count * count))
     scale = 1 + square / count
-    return max(0.0, (middle - margin) / scale), min(1.0, (middle + margin) / scale)
+    return min(rate, max(0.0, (middle - margin) / scale)), max(rate, min(1.0, (middle + margin) / scale))
 
 
 def stat_rows(reader: Reader, by: str | Sequence[str] = "tool", **filters: Any) -> Iterator[Row]:

@@ -22,12 +22,13 @@ class Publisher:
 
     wiring: Wiring
     versions: dict[tuple[str, int], tuple[str, Any]] = field(default_factory=dict)
+    wordings: set[tuple[str, int, str]] = field(default_factory=set)
     stages_known: dict[str, str] = field(default_factory=dict)
     sequence: int = 0
 
     def publish(self, tool: Tool) -> None:
         """
-        Record a tool's version, once.
+        Record a tool's version, once; and each wording of it, so that audits can compare them.
 
         Raises `ToolMisfit` where the same version is recorded with another shape: it must be raised then.
         """
@@ -37,7 +38,8 @@ class Publisher:
         if known is not None:
             if known[0] != version.shape_digest:
                 raise _reused(tool, known[1])
-            return
+            if (tool.name, version.version, version.description_digest) in self.wordings:
+                return
         body = ToolVersionPublished(
             schema=version.schema,
             contract=version.contract.to_wire(),
@@ -68,6 +70,7 @@ class Publisher:
         body, tool = event.body, event.tool or ""
         if isinstance(body, ToolVersionPublished):
             self.versions[tool, event.schema_version or 0] = (event.schema_digest or "", body.schema)
+            self.wordings.add((tool, event.schema_version or 0, body.description_digest))
         if isinstance(body, ToolStageChanged):
             self.stages_known[tool] = body.stage
 
