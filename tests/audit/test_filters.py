@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ledger.audit.filters import call_filter, event_filter
+from ledger.audit.filters import call_filter, check_count, check_limit, event_filter
 from ledger.errors import UsageError
 from ledger.store.port import CallFilter, EventFilter
 
@@ -97,3 +97,84 @@ def test_a_word_that_nothing_has_is_told(words: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="there is no") as refused:
         call_filter(words)
     assert refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("given", "pairs"),
+    [
+        ("env=prod", (("env", "prod"),)),
+        (["env=prod", "n=3"], (("env", "prod"), ("n", "3"))),
+        (("a=b=c",), (("a", "b=c"),)),
+        ((("a=b", "c"),), (("a=b", "c"),)),
+        ({"n": 3, "deep": {"b": 1, "a": None}}, (("n", "3"), ("deep", '{"a":null,"b":1}'))),
+        ("=", (("", ""),)),
+        (None, ()),
+        ((), ()),
+    ],
+)
+def test_labels_are_pairs(given: Any, pairs: tuple[tuple[str, str], ...]) -> None:
+    """Labels are written key=value, as pairs, or as a mapping; what is no text is asked for by its JSON."""
+    assert call_filter({"label": given}).labels == event_filter({"labels": given}).labels == pairs
+
+
+@pytest.mark.parametrize("given", ["env", ["env=x", "y"], 3, [("a",)], {3: "x"}, [(3, "x")]])
+def test_what_is_no_label_is_told(given: Any) -> None:
+    """A label without a value would find nothing, or everything."""
+    with pytest.raises(UsageError, match=r"label"):
+        call_filter({"label": given})
+
+
+def test_events_are_asked_for_by_their_calls() -> None:
+    """Words of calls become a filter on the calls whose events are asked for; without one there is none."""
+    asked = event_filter({"state": "denied", "resource": "r", "duplicates": False, "tool": "t", "reason": ()})
+    assert asked == EventFilter(tool="t", of=CallFilter(states=("denied",), resource="r"))
+    assert event_filter({"duplicates": True}).of == CallFilter(reasons=("duplicate",))
+    assert event_filter({"state": (), "code": None, "duplicates": False}).of is None
+    assert event_filter({"schema_version": 2, "actor": "a"}) == EventFilter(schema_version=2, actor="a")
+
+
+ATTACKS = ("' OR 1=1 --", 'x" OR ""="', "1; DROP TABLE event", "sqlite_master", "position", "%", "*", "x\x00' OR 1=1")
+TEXTS = (
+    "session",
+    "call",
+    "tool",
+    "tenant",
+    "principal",
+    "actor",
+    "code",
+    "resource",
+    "idempotency_key",
+    "duplicate_of",
+)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_value_is_only_ever_a_value(name: str) -> None:
+    """Whatever a text looks like, it is what is looked for; anything but a text is refused."""
+    for attack in ATTACKS:
+        found = call_filter({name: attack})
+        assert getattr(found, {"session": "session_id", "call": "call_id_part"}.get(name, name)) == attack
+    for wrong in (1, b"x", ["x"], {"x": 1}, ("x", "y")):
+        with pytest.raises(UsageError, match="is not a text"):
+            call_filter({name: wrong})
+
+
+@pytest.mark.parametrize(
+    "word", ["position", "1=1 --", "order_by", "sort", "record", "of", "limit", "tool; --", "state --"]
+)
+def test_no_column_can_be_named(word: str) -> None:
+    """Filters are a closed set: no word of a question becomes the name of a column."""
+    for make in (call_filter, event_filter):
+        with pytest.raises(UsageError, match="there is no filter"):
+            make({word: "x"})
+
+
+@pytest.mark.parametrize("wrong", ["1", 1.0, True, -1, 2**63, "1 OR 1=1"])
+def test_a_version_is_a_number(wrong: Any) -> None:
+    """Numbers are numbers that a database can hold."""
+    with pytest.raises(UsageError, match="is not a number"):
+        call_filter({"schema_version": wrong})
+    assert check_limit(None) is None
+    assert (check_limit(0), check_count("after", 2**63 - 1)) == (0, 2**63 - 1)
+    with pytest.raises(UsageError, match="after="):
+        check_count("after", wrong)
