@@ -49,9 +49,9 @@ def shape_of(nodes: Mapping[str, Json], dialect: Dialect, significant: frozenset
     return {**result, "$defs": shaper.definitions} if shaper.definitions else result
 
 
-def shape_at(nodes: Mapping[str, Json], pointer: str, dialect: Dialect) -> Json:
+def shape_at(nodes: Mapping[str, Json], pointer: str, dialect: Dialect, significant: frozenset[str]) -> Json:
     """Return the shape of one schema inside a schema that passed the guard; what it refers to is written out."""
-    shaper = _Shaper(nodes, dialect, SIGNIFICANT)
+    shaper = _Shaper(nodes, dialect, significant)
     written = shaper.at(pointer)
     return {"allOf": [written], "$defs": shaper.definitions} if shaper.definitions else written
 

@@ -8,7 +8,7 @@ cells, so whoever compares cells need not know spellings.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final, Literal, TypeAlias
 
@@ -98,23 +98,25 @@ class Layer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Objects:
-    """Objects of `low` to `high` properties under every layer; `needs`: a property and what has to come with it."""
+    """
+    Objects of `low` to `high` properties under every layer; `needs`: a property and what has to come with it.
+
+    `names` and `patterns` are all that the layers declare.
+    """
 
     layers: tuple[Layer, ...] = ()
     required: frozenset[str] = frozenset()
     low: int = 0
     high: int | None = None
     needs: frozenset[tuple[str, frozenset[str]]] = frozenset()
+    names: frozenset[str] = field(init=False)
+    patterns: frozenset[str] = field(init=False)
 
-    @property
-    def names(self) -> frozenset[str]:
-        """Every declared name."""
-        return frozenset(name for layer in self.layers for name in layer.fields)
-
-    @property
-    def patterns(self) -> frozenset[str]:
-        """Every pattern of names."""
-        return frozenset(pattern for layer in self.layers for pattern, _ in layer.patterns)
+    def __post_init__(self) -> None:
+        names = frozenset(name for layer in self.layers for name in layer.fields)
+        object.__setattr__(self, "names", names)
+        patterns = frozenset(pattern for layer in self.layers for pattern, _ in layer.patterns)
+        object.__setattr__(self, "patterns", patterns)
 
     @property
     def declares(self) -> bool:

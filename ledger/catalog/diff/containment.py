@@ -10,6 +10,7 @@ from ledger.catalog.diff.prove import Prover
 from ledger.catalog.diff.rules import VERDICTS
 from ledger.catalog.diff.space import Space, TooComplex, read
 from ledger.catalog.diff.walk import ROOT, Walk
+from ledger.catalog.patterns import PatternTooCostly
 from ledger.catalog.shape import SIGNIFICANT
 from ledger.catalog.vocabulary import Dialect
 from ledger.strictjson import Json
@@ -49,7 +50,7 @@ def contained(
         if Prover(here, there).contained(ROOT, ROOT):
             return Containment("equal" if Prover(there, here).contained(ROOT, ROOT) else "contained")
         suspects = Walk(here, there, SIGNIFICANT).all()
-    except TooComplex:
+    except (TooComplex, PatternTooCostly):
         return Containment("unknown")
     order = sorted(suspects, key=lambda each: -VERDICTS.index(each.finding.verdict))
     found = Judge(here, there).refuted(order)

@@ -17,6 +17,7 @@ from ledger.catalog.diff.space import Space, TooComplex, read
 from ledger.catalog.diff.subject import Subject
 from ledger.catalog.diff.walk import ROOT, Suspect, Walk
 from ledger.catalog.guard import Guarded
+from ledger.catalog.patterns import PatternTooCostly
 from ledger.catalog.shape import SIGNIFICANT, shape_of
 from ledger.catalog.vocabulary import Dialect
 from ledger.strictjson import Json, JsonObject, canonical, to_pointer
@@ -99,15 +100,15 @@ def _schemas(old: Json, new: Json, settings: Settings) -> tuple[list[Suspect], J
     one, two = (read(schema, settings.dialect) for schema in (old, new))
     if one.dialect == two.dialect and canonical(one.schema) == canonical(two.schema):
         return [], None
-    here, there = Space(one, settings.formats), Space(two, settings.formats)
     significant = settings.significant | SIGNIFICANT
+    here, there = (Space(each, settings.formats, significant) for each in (one, two))
     same = shape_of(one.nodes, one.dialect, significant) == shape_of(two.nodes, two.dialect, significant)
+    walk = Walk(here, there, significant)
     try:
-        walk = Walk(here, there, significant)
         suspects = walk.all()
         suspects += _judged(walk, one, two, [each.finding for each in suspects], same=same)
-    except TooComplex:
-        suspects = [_plainly("not_proved", "the schemas have too many alternatives to be compared")]
+    except (TooComplex, PatternTooCostly):
+        suspects = [*walk.suspects, _plainly("not_proved", "the schemas are too large or too intricate to be compared")]
     return suspects, Judge(here, there)
 
 

@@ -18,6 +18,7 @@ MAX_DEPTH: Final = 12
 MAX_ITEMS: Final = 1_000
 MAX_VALUES: Final = 3_000
 """Values that are written down inside one example: a schema may require a tree of itself."""
+LARGEST: Final = 2**1000
 PLAIN: Final = "example"
 """The value of a property that says nothing of itself."""
 
@@ -116,8 +117,10 @@ def number_of(numbers: Numbers) -> Json:
 
 
 def plain(number: Fraction) -> int | float:
-    """Return an exact number as JSON has it."""
-    return number.numerator if number.denominator == 1 else float(number)
+    """Return an exact number as JSON has it; one that is no float, and too large for one, without its fraction."""
+    if number.denominator == 1:
+        return number.numerator
+    return float(number) if abs(number) < LARGEST else int(number)
 
 
 def _common(one: Fraction, two: Fraction) -> Fraction:

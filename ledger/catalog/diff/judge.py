@@ -8,13 +8,13 @@ from functools import cached_property
 from itertools import islice
 from typing import Final
 
-from ledger.catalog.compile import CompiledSchema, compile_schema
+from ledger.catalog.compile import CompiledSchema, compile_guarded
 from ledger.catalog.diff.examples import Examples, NoExample
 from ledger.catalog.diff.notes import Outcome
 from ledger.catalog.diff.space import Space, TooComplex
 from ledger.catalog.diff.texts import Undecided
 from ledger.catalog.diff.walk import Suspect
-from ledger.catalog.guard import CAPS
+from ledger.catalog.patterns import PatternTooCostly
 from ledger.catalog.violation import GATE_ERROR
 from ledger.strictjson import Json, JsonObject
 
@@ -58,11 +58,11 @@ class Judge:
 
     @cached_property
     def _before(self) -> CompiledSchema:
-        return _compiled(self.old)
+        return compile_guarded(self.old.guarded, self.old.formats)
 
     @cached_property
     def _after(self) -> CompiledSchema:
-        return _compiled(self.new)
+        return compile_guarded(self.new.guarded, self.new.formats)
 
     def counterexample(self, suspects: list[Suspect]) -> Counterexample | None:
         """Return the first value that shows one of *suspects*, which are in the order of their weight."""
@@ -120,9 +120,5 @@ class Judge:
                 yield spot.above.built(examples, examples.cell(spot.cell))
             for value in suspect.note.tries() if suspect.note.tries else ():
                 yield suspect.spot.built(examples, value)
-        except (NoExample, TooComplex, Undecided):
+        except (NoExample, TooComplex, Undecided, PatternTooCostly):
             return
-
-
-def _compiled(space: Space) -> CompiledSchema:
-    return compile_schema(space.guarded.schema, formats=space.formats, limits=CAPS, dialect=space.guarded.dialect)

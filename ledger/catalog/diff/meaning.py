@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import zip_longest
 from typing import Final
 
 from ledger.catalog.diff.cells import Child
@@ -33,7 +34,7 @@ def meanings(pair: Pair, significant: frozenset[str]) -> Iterator[Note]:
         keywords += ["format", *_ENCODING]
     for keyword in keywords:
         old, new = _said(pair.here, pair.old.sources, keyword), _said(pair.there, pair.new.sources, keyword)
-        if _keys(old) != _keys(new):
+        if _keys(old) != _keys(new) or _keys(old[:1]) != _keys(new[:1]):
             yield _meaning(pair, keyword, old, new)
 
 
@@ -77,9 +78,9 @@ def words(here: Space, old: Child, there: Space, new: Child, significant: frozen
     """Yield what people and models read otherwise at one value."""
     before, after = _words(here, sources(here, old), significant), _words(there, sources(there, new), significant)
     for keyword in sorted(before.keys() | after.keys()):
-        one, two = before.get(keyword), after.get(keyword)
-        if canonical(one) != canonical(two):
-            yield word(keyword, one, two)
+        for one, two in zip_longest(before.get(keyword, ()), after.get(keyword, ())):
+            if canonical(one) != canonical(two):
+                yield word(keyword, one, two)
 
 
 def word(keyword: str, old: Json, new: Json) -> Note:
@@ -101,13 +102,13 @@ _SAID: Final = {
 }
 
 
-def _words(space: Space, pointers: list[str], significant: frozenset[str]) -> Mapping[str, Json]:
-    found: dict[str, Json] = {}
+def _words(space: Space, pointers: list[str], significant: frozenset[str]) -> Mapping[str, list[Json]]:
+    found: dict[str, list[Json]] = {}
     for pointer in pointers:
         node = space.nodes[pointer]
         for keyword, value in node.items() if isinstance(node, dict) else ():
             if keyword in _READ or _annotates(keyword, significant):
-                found.setdefault(keyword, value)
+                found.setdefault(keyword, []).append(value)
     return found
 
 

@@ -52,8 +52,8 @@ def settled(cell: Cell) -> Cell | None:
     return Cell(kind=cell.kind, body=body, values=values, conditions=cell.conditions, sources=cell.sources)
 
 
-def exact(value: Json) -> Fraction:
-    """Return a number as its decimals say it, as the validator does: 0.1 is a tenth."""
+def decimal(value: Json) -> Fraction:
+    """Return a number as its decimals say it, as the validator does for `multipleOf`: 0.1 is a tenth."""
     return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
 
 
@@ -66,12 +66,12 @@ def fits(body: Numbers | Texts, value: Json) -> bool:
             and all(compile_pattern(pattern).search(value) for pattern in body.patterns)
             and all(FORMATS[name](value) for name in body.formats)
         )
-    number = exact(value)
+    number = Fraction(value)  # bounds are compared as the machine holds them
     return (
         (not body.whole or number.denominator == 1)
         and (body.low is None or number > body.low or (number == body.low and not body.low_open))
         and (body.high is None or number < body.high or (number == body.high and not body.high_open))
-        and all((number / step).denominator == 1 for step in body.multiples)
+        and all((decimal(value) / step).denominator == 1 for step in body.multiples)
     )
 
 
@@ -112,26 +112,26 @@ def _least(one: int | None, two: int | None) -> int | None:
 
 
 def _numbers(one: Numbers, two: Numbers) -> Numbers:
-    low, low_open = max(_lows(one), _lows(two))
-    high, high_open = min(_highs(one), _highs(two))
+    low = max((each for each in (one, two) if each.low is not None), key=_low, default=one)
+    high = min((each for each in (one, two) if each.high is not None), key=_high, default=one)
     return Numbers(
         whole=one.whole or two.whole,
-        low=None if isinstance(low, float) else low,
-        low_open=low_open,
-        high=None if isinstance(high, float) else high,
-        high_open=not high_open,
+        low=low.low,
+        low_open=low.low_open,
+        high=high.high,
+        high_open=high.high_open,
         multiples=one.multiples | two.multiples,
     )
 
 
-def _lows(body: Numbers) -> tuple[Fraction | float, bool]:
+def _low(body: Numbers) -> tuple[Fraction, bool]:
     """A key that grows as the bound gets tighter."""
-    return (float("-inf"), False) if body.low is None else (body.low, body.low_open)
+    return body.low or Fraction(0), body.low_open
 
 
-def _highs(body: Numbers) -> tuple[Fraction | float, bool]:
+def _high(body: Numbers) -> tuple[Fraction, bool]:
     """A key that shrinks as the bound gets tighter."""
-    return (float("inf"), True) if body.high is None else (body.high, not body.high_open)
+    return body.high or Fraction(0), not body.high_open
 
 
 def _plain(body: Numbers) -> Numbers:

@@ -22,6 +22,8 @@ from ledger.strictjson import Json
 
 MAX_STEPS: Final = 50_000
 """Pairs of cells that are looked at for one answer."""
+MAX_DEPTH: Final = 60
+"""Values inside values; two rings of references of different lengths go round for long."""
 MAX_PATTERNS: Final = 4
 """Patterns of names in one pair of objects; each combination of them is looked at."""
 
@@ -41,6 +43,8 @@ class Prover:
         self._known: dict[tuple[Child, Child], bool] = {}
         self._trail: list[tuple[Child, Child]] = []
         self._left = MAX_STEPS
+        self._depth = 0
+        self._choices: dict[int, tuple[Cell, frozenset[str]]] = {}
 
     def contained(self, old: Child, new: Child) -> bool:
         """Whether it could be shown that every value under *old* is one under *new*. Raises TooComplex."""
@@ -50,10 +54,14 @@ class Prover:
         known = self._known.get(pair)
         if known is not None:
             return known
+        if self._depth > MAX_DEPTH:
+            raise TooComplex
         mark = len(self._trail)
         self._known[pair] = True
         self._trail.append(pair)
+        self._depth += 1
         found = self._cells(old, new)
+        self._depth -= 1
         if not found:
             for each in self._trail[mark:]:  # they may rest on what was assumed here
                 del self._known[each]
@@ -102,7 +110,7 @@ class Prover:
             raise TooComplex
         if kind_of(value) != cell.kind or not cell.conditions <= known:
             return False
-        if cell.values is not None and key_of(value) not in map(key_of, cell.values):
+        if cell.values is not None and key_of(value) not in self._keys(cell):
             return False
         match value:
             case list():
@@ -113,6 +121,13 @@ class Prover:
                 return True
             case _:
                 return fits(cell.texts if isinstance(value, str) else cell.numbers, value)
+
+    def _keys(self, cell: Cell) -> frozenset[str]:
+        """Return the keys of a cell's values; a long choice is looked at once."""
+        known = self._choices.get(id(cell))
+        if known is None:
+            known = self._choices[id(cell)] = (cell, frozenset(map(key_of, cell.values or ())))
+        return known[1]
 
     def _list(self, space: Space, arrays: Arrays, value: list[Json]) -> bool:
         return (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
 from typing import Final
 
@@ -23,18 +24,19 @@ from ledger.catalog.diff.cells import (
     full,
     kind_of,
 )
-from ledger.catalog.diff.meet import exact, meet, settled
+from ledger.catalog.diff.meet import decimal, meet, settled
+from ledger.catalog.formats import FORMATS
 from ledger.catalog.guard import CAPS, Guarded, guard
 from ledger.catalog.patterns import compile_pattern
 from ledger.catalog.references import target_of
-from ledger.catalog.shape import shape_at
+from ledger.catalog.shape import SIGNIFICANT, shape_at
 from ledger.catalog.vocabulary import Dialect
 from ledger.errors import CatalogFault
 from ledger.strictjson import Json, JsonObject, canonical, to_pointer
 
 MAX_CELLS: Final = 150
 """Cells of one schema: unions inside unions multiply."""
-MAX_WORK: Final = 20_000
+MAX_WORK: Final = 50_000
 """Cells that are put together for one schema."""
 MAX_DEPTH: Final = 100
 """Schemas that look at one value through one another."""
@@ -42,7 +44,7 @@ MAX_DEPTH: Final = 100
 _WHOLE_NODE: Final = ("unevaluatedItems", "unevaluatedProperties")
 _ANY_KIND: Final = ("not", "if", "then", "else", "dependentSchemas")
 _BY_TEXT: Final[dict[Kind, tuple[str, ...]]] = {
-    "array": ("contains", "maxContains", "minContains"),
+    "array": ("contains",),
     "object": ("propertyNames",),
 }
 
@@ -72,13 +74,17 @@ class Space:
     """
     A guarded schema as cells.
 
-    *formats* are those that assert. `cells(child)` and what it builds on raise TooComplex.
+    *formats* are those that assert, *significant* the annotations that mean something. `cells(child)` and what it
+    builds on raise TooComplex.
     """
 
-    def __init__(self, guarded: Guarded, formats: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, guarded: Guarded, formats: frozenset[str] = frozenset(), significant: frozenset[str] = SIGNIFICANT
+    ) -> None:
         self.nodes: Mapping[str, Json] = guarded.nodes
         self.guarded = guarded
-        self.formats = formats
+        self.formats = formats & FORMATS.keys()
+        self.significant = significant
         self._at: dict[str, tuple[Cell, ...]] = {}
         self._cells: dict[Child, tuple[Cell, ...]] = {}
         self._texts: dict[str, str] = {}
@@ -89,8 +95,9 @@ class Space:
         """Return the cells of a value at which all schemas of *child* look; none: no value is valid."""
         found = self._cells.get(child)
         if found is None:
-            found = tuple(map(full, KINDS))
-            for pointer in sorted(child, key=lambda each: (len(each), each)):
+            pointers = sorted(child, key=lambda each: (len(each), each))
+            found = self.at(pointers[0]) if pointers else tuple(map(full, KINDS))
+            for pointer in pointers[1:]:
                 found = self._both(found, self.at(pointer))
             self._cells[child] = found
         return found
@@ -110,7 +117,7 @@ class Space:
         """Return the shape of the schema at *pointer* as a text: one text, one meaning."""
         found = self._texts.get(pointer)
         if found is None:
-            shape = shape_at(self.nodes, pointer, self.guarded.dialect)
+            shape = shape_at(self.nodes, pointer, self.guarded.dialect, self.significant)
             found = self._texts[pointer] = canonical(shape).decode()
         return found
 
@@ -170,7 +177,7 @@ class Space:
             return True
         if one.kind != "object":
             return False
-        for name in one.objects.needed() & two.objects.needed():
+        for name in one.objects.needed() | two.objects.needed():
             child = self.named(one.objects, name) | self.named(two.objects, name)
             if not self.leaf(child):
                 return True
@@ -213,8 +220,9 @@ class Space:
         for keyword in keywords:
             if keyword in _WHOLE_NODE and keyword in node:
                 yield f"{keyword}:{self.text(pointer)}"
-            elif keyword in ("maxContains", "minContains") and keyword in node:
-                yield f"{keyword}:{node[keyword]}:{self.text(pointer + '/contains') if 'contains' in node else ''}"
+            elif keyword == "contains" and keyword in node:
+                least, most = node.get("minContains", 1), node.get("maxContains")
+                yield f"contains:{least}:{most}:{self.text(f'{pointer}/contains')}"
             elif keyword in ("if", "then", "else") and keyword in node:
                 parts = [self.text(f"{pointer}/{each}") if each in node else "" for each in ("if", "then", "else")]
                 yield f"if:{parts}"
@@ -256,11 +264,11 @@ def _count(value: Json) -> int | None:
 
 
 def _numbers(node: JsonObject, *, whole: bool) -> Numbers:
-    lows = [(exact(node[key]), key[0] == "e") for key in ("minimum", "exclusiveMinimum") if key in node]
-    highs = [(exact(node[key]), key[0] != "e") for key in ("maximum", "exclusiveMaximum") if key in node]
+    lows = [(Fraction(node[key]), key[0] == "e") for key in ("minimum", "exclusiveMinimum") if key in node]
+    highs = [(Fraction(node[key]), key[0] != "e") for key in ("maximum", "exclusiveMaximum") if key in node]
     low, low_open = max(lows, default=(None, False))
     high, high_closed = min(highs, default=(None, True))
-    multiples = frozenset([exact(node["multipleOf"])]) if "multipleOf" in node else frozenset()
+    multiples = frozenset([decimal(node["multipleOf"])]) if "multipleOf" in node else frozenset()
     return Numbers(whole=whole, low=low, low_open=low_open, high=high, high_open=not high_closed, multiples=multiples)
 
 

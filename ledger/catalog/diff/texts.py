@@ -19,6 +19,8 @@ from ledger.catalog.patterns.charset import LAST, CharSet
 MAX_STOPS: Final = 3_000
 """Places of the walk; a pattern of a tool needs tens."""
 MAX_STEPS: Final = 60_000
+MAX_COST: Final = 800_000
+"""States that a pattern may be in, over all steps: counted repeats make them many."""
 MAX_LENGTH: Final = 10_000
 """A plain text up to this length is written out as an example."""
 
@@ -61,7 +63,7 @@ def _walk(required: list[Automaton], excluded: list[Automaton], low: int, high: 
     start = tuple(automaton.begin() for automaton in automata)
     waiting = deque([(start, "")])
     seen = {_key(start, 0)}
-    steps = 0
+    steps = cost = 0
     while waiting:
         stops, text = waiting.popleft()
         if len(text) >= low and _accepted(required, excluded, stops):
@@ -70,12 +72,15 @@ def _walk(required: list[Automaton], excluded: list[Automaton], low: int, high: 
             continue
         for char in chars:
             steps += 1
+            cost += sum(len(stop.states) for stop in stops)
             after = tuple(automaton.after(stop, char) for automaton, stop in zip(automata, stops, strict=True))
             key = _key(after, min(len(text) + 1, low))
             if key in seen or _hopeless(after, len(required)):
                 continue
             seen.add(key)
             waiting.append((after, text + char))
+            if cost > MAX_COST:
+                raise Undecided
         if len(seen) > MAX_STOPS or steps > MAX_STEPS:
             raise Undecided
     return None

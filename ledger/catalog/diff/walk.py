@@ -15,12 +15,14 @@ from ledger.catalog.diff.meet import fits
 from ledger.catalog.diff.notes import Note, Pair, Said
 from ledger.catalog.diff.prove import Prover
 from ledger.catalog.diff.rules import Finding
-from ledger.catalog.diff.space import Space
+from ledger.catalog.diff.space import Space, TooComplex
 from ledger.catalog.equality import key_of
 from ledger.strictjson import Json, to_pointer
 
 ROOT: Final[Child] = frozenset({""})
 MAX_FINDINGS: Final = 500
+MAX_PAIRS: Final = 5_000
+"""Pairs of schemas that are compared; two rings of references meet in as many pairs as their lengths multiply to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +61,13 @@ class Walk:
     def all(self) -> list[Suspect]:
         """Compare everything, from the root down."""
         waiting: list[tuple[Child, Child, _Place]] = [(ROOT, ROOT, _Place(Spot(), "", ""))]
-        while waiting and len(self.suspects) < MAX_FINDINGS:
+        while waiting and len(self.suspects) < MAX_FINDINGS and len(self._seen) < MAX_PAIRS:
             old, new, place = waiting.pop()
             if (old, new) not in self._seen:
                 self._seen.add((old, new))
                 waiting.extend(reversed(list(self._node(old, new, place))))
+        if waiting:
+            raise TooComplex
         return self.suspects
 
     def _node(self, old: Child, new: Child, place: _Place) -> Iterator[tuple[Child, Child, _Place]]:

@@ -12,9 +12,11 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 from typing import Final
 
-MAX_TEXT: Final = 4_000
+MAX_TEXT: Final = 3_000
 """Characters that are looked at; more is compared by its first ones."""
 MAX_SENTENCES: Final = 40
+MAX_WORDS: Final = 100
+"""Words of one sentence; a longer one is cut into several."""
 ALIKE: Final = 0.6
 """So alike two sentences are if one is the other, reworded."""
 FEW: Final = 3
@@ -148,7 +150,7 @@ def turned(old: str, new: str) -> str | None:
 
 def _sentences(text: str) -> list[list[str]]:
     parts = [_words(part) for part in _SENTENCE.split(text[:MAX_TEXT])[:MAX_SENTENCES]]
-    return [part for part in parts if part]
+    return [part[at : at + MAX_WORDS] for part in parts for at in range(0, len(part), MAX_WORDS)]
 
 
 def _words(text: str) -> list[str]:

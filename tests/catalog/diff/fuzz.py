@@ -81,6 +81,8 @@ def array(rng: Random, depth: int) -> dict[str, Any]:
         node["uniqueItems"] = True
     if rng.random() < 0.08:
         node["contains"] = schema(rng, 0)
+        if rng.random() < 0.5:
+            node[rng.choice(["minContains", "maxContains"])] = rng.randrange(3)
     return node
 
 
@@ -97,6 +99,10 @@ def mapping(rng: Random, depth: int) -> dict[str, Any]:
             node[keyword] = rng.randrange(4)
     if rng.random() < 0.1:
         node["dependentRequired"] = {rng.choice(NAMES): [rng.choice(NAMES)]}
+    if rng.random() < 0.06:
+        node["dependentSchemas"] = {rng.choice(NAMES): {"required": [rng.choice(NAMES)]}}
+    if rng.random() < 0.04:
+        node["unevaluatedProperties"] = False
     if rng.random() < 0.05:
         node["propertyNames"] = {"pattern": rng.choice(PATTERNS)}
     return node
@@ -119,7 +125,8 @@ def schema(rng: Random, depth: int) -> Any:
     elif draw < 0.95:
         node = union(rng, depth)
     else:
-        return rng.choice([{"$ref": "#/$defs/d"}, {"not": schema(rng, 0)}, {}, True])
+        other = {"if": schema(rng, 0), rng.choice(["then", "else"]): schema(rng, 0)}
+        return rng.choice([{"$ref": "#/$defs/d"}, {"$ref": "#"}, {"not": schema(rng, 0)}, other, {}, True, False])
     if rng.random() < 0.15 and isinstance(node.get("type"), str):
         node["type"] = [
             node["type"],
@@ -133,6 +140,8 @@ def schema(rng: Random, depth: int) -> Any:
 def root(rng: Random) -> dict[str, Any]:
     """A tool's arguments."""
     node = {**mapping(rng, 3), "$defs": {"d": rng.choice([text(rng), mapping(rng, 1), array(rng, 1)])}}
+    if rng.random() < 0.2:
+        node["$defs"]["d"] = {**mapping(rng, 1), "additionalProperties": {"$ref": rng.choice(["#", "#/$defs/d"])}}
     if "#/$defs/d" not in str(node):
         node["$defs"] = {}
     node["properties"] = node["properties"] or {"a": schema(rng, 2)}
@@ -145,10 +154,10 @@ def places(node: Any) -> list[dict[str, Any]]:
     if isinstance(node, dict):
         found.append(node)
         for keyword, value in node.items():
-            if keyword in ("properties", "patternProperties", "$defs"):
+            if keyword in ("properties", "patternProperties", "$defs", "dependentSchemas"):
                 for each in value.values():
                     found.extend(places(each))
-            elif keyword in ("items", "additionalProperties", "contains", "not", "propertyNames"):
+            elif keyword in ("items", "additionalProperties", "contains", "not", "propertyNames", "if", "then", "else"):
                 found.extend(places(value))
             elif keyword in ("anyOf", "oneOf", "allOf", "prefixItems"):
                 for each in value:
@@ -261,7 +270,8 @@ def value(rng: Random, node: Any, whole: dict[str, Any], depth: int = 0) -> Any:
     if not isinstance(node, dict) or depth > 6 or rng.random() < 0.04:
         return rng.choice([*SCALARS, {}, [], {"a": "a"}, ["a"]])
     if "$ref" in node:
-        return value(rng, whole["$defs"].get("d"), whole, depth + 1)
+        target = whole if node["$ref"] == "#" else whole.get("$defs", {}).get("d")
+        return value(rng, target, whole, depth + 1)
     if "const" in node:
         return node["const"]
     if "enum" in node:
