@@ -15,18 +15,16 @@ from typing import Final
 from ledger.providers.imported import Outcome, Said, Turn
 from ledger.strictjson import Json, canonical
 
-_VERSION: Final = 0x8000
-_VARIANT: Final = 0x8000000000000000
+_VARIANTS: Final = "89ab"
 _SCHEME: Final = b"toolcall-ledger import 1"
 LONGEST_ID: Final = 255
 
 
 def uuid8(digest: bytes) -> str:
     """Return a UUIDv8 (RFC 9562, 5.8) from a digest of 16 bytes or more."""
-    high = int.from_bytes(digest[:8], "big") & ~0xF000 | _VERSION
-    low = int.from_bytes(digest[8:16], "big") & 0x3FFFFFFFFFFFFFFF | _VARIANT
-    text = f"{high:016x}{low:016x}"
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+    text = digest.hex()
+    variant = _VARIANTS[digest[8] >> 4 & 3]
+    return f"{text[:8]}-{text[8:12]}-8{text[13:16]}-{variant}{text[17:20]}-{text[20:32]}"
 
 
 def is_made_from_content(event_id: str) -> bool:

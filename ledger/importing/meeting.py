@@ -8,7 +8,7 @@ from typing import Final
 from ledger.importing.identity import is_made_from_content
 from ledger.importing.plan import Planned
 from ledger.importing.refusals import another, changed, went_on
-from ledger.importing.writing import Writer
+from ledger.importing.writing import Outbox, Writer
 from ledger.store.port import Store, StoredEvent
 
 _PAGE: Final = 500
@@ -25,11 +25,12 @@ class Meeting:
     transcript was.
     """
 
-    def __init__(self, store: Store, session_id: str) -> None:
+    def __init__(self, outbox: Outbox, session_id: str) -> None:
+        store = outbox.store
         head = store.head(session_id)
         sequence = head.sequence if head is not None else 0
         self.known = sequence > 0
-        self.writer = Writer(store, session_id, sequence)
+        self.writer = Writer(outbox, session_id, sequence)
         self._session_id = session_id
         self._stored = _stored(store, session_id, sequence) if self.known else iter(())
         self._owed: dict[str, Planned] = {}
@@ -78,14 +79,14 @@ class Meeting:
         return stored.sequence > 1
 
     def end(self) -> None:
-        """Take in that the plan is at its end, and commit what is left."""
+        """Take in that the plan is at its end, and have committed what is left."""
         if not self._beyond:
             waiting = {planned.event.call_id: planned for planned in self._owed.values()}
             for stored in self._stored:
                 if not self._passes(stored) and stored.call_id in waiting and stored.type in _ENDS:
                     raise changed(self._session_id, stored.sequence, waiting[stored.call_id].place)
             self._settle()
-        self.writer.flush()
+        self.writer.finish()
 
     def _settle(self) -> None:
         """Append the results that have come since for calls that were imported as open."""

@@ -117,16 +117,17 @@ class Plan:
         return Planned(event, f"call {index} of turn {place['turn']}")
 
     def _end(self, turn: Turn, index: int, place: dict[str, Any], outcome: Outcome | None) -> Planned:
-        flag = self._call(CallFlagged(reason="outcome-unknown", evidence=_NO_RESULT), place, b"open")
-        flag_id = flag.event.event_id
         if outcome is None:
             self.open += 1
-            return replace(flag, flag=flag_id)
+            flagged = CallFlagged(reason="outcome-unknown", evidence=_NO_RESULT)
+            planned = self._call(flagged, place, b"open")
+            return Planned(planned.event, planned.place, planned.event.event_id)
         body = outcome.recorded()
         if index in turn.reserialized:
             body = replace(body, evidence=_RESERIALIZED)
         self._time = instant(outcome.at) or self._time
-        return replace(self._call(body, place, b"outcome", content_of_outcome(outcome)), flag=flag_id)
+        planned = self._call(body, place, b"outcome", content_of_outcome(outcome))
+        return Planned(planned.event, planned.place, self._chain.id(b"open", b"%d" % index))
 
     def _provider(self, turn: Turn, hosted: HostedCall, index: int) -> Iterator[Planned]:
         """Yield what the provider says of a call that it executed itself; its end may come with a later turn."""

@@ -18,6 +18,7 @@ from ledger.importing.plan import About, Plan
 from ledger.importing.refusals import OF_THE_STORE
 from ledger.importing.report import ImportReport, Problem, SessionReport, Told, state_of
 from ledger.importing.sources import AUTO, Source
+from ledger.importing.writing import Outbox
 from ledger.providers.imported import ImportedSession, Said, Skipped, Turn
 from ledger.store.port import Store
 from ledger.store.urls import open_store
@@ -99,6 +100,7 @@ def imported(source: Source, stores: Stores, wanted: Wanted, clock: Clock | None
             case Skipped():  # pragma: no cover - the source hands it out as a problem
                 pass
     yield from importing.close()
+    yield from importing.finish()
 
 
 class _Importing:
@@ -115,6 +117,8 @@ class _Importing:
         self._head: ImportedSession | None = None
         self._begin: list[Said | Turn] = []
         self._one: _One | None = None
+        self._ended: list[_One] = []
+        self._outbox: Outbox | None = None
 
     def open(self, head: ImportedSession) -> None:
         """Begin a session."""
@@ -136,12 +140,23 @@ class _Importing:
             self._start(self._naming.name(self._source, self._begin))
 
     def close(self) -> Iterator[SessionReport]:
-        """End the session, if one is begun, and yield what became of it."""
+        """End the session, if one is begun, and yield what became of those that are committed by now."""
         if self._one is None and self._begin:
             self._start(self._naming.name(self._source, self._begin))
         if self._one is not None:
-            yield self._one.end()
+            self._one.end()
+            self._ended.append(self._one)
         self._one, self._begin = None, []
+        if self._outbox is None or self._outbox.is_due:
+            yield from self.finish()
+
+    def finish(self) -> Iterator[SessionReport]:
+        """Commit all that has ended, and yield what became of it."""
+        if self._outbox is not None:
+            self._outbox.flush()
+        ended, self._ended = self._ended, []
+        for one in ended:
+            yield one.report()
 
     def _start(self, session_id: str) -> None:
         assert self._head is not None  # noqa: S101 - for the type checker
@@ -151,17 +166,25 @@ class _Importing:
         if parent is not None:
             parent = self._first[1] if parent == self._first[0] else parent
         about = About(principal=self._wanted.principal, tenant=self._wanted.tenant, parent=parent)
-        self._one = _One(self._stores(), Plan(session_id, self._head, self._now, about))
+        self._one = _One(self._outbox_for(session_id), Plan(session_id, self._head, self._now, about))
         for item in self._begin:
             self._one.take(item)
+
+    def _outbox_for(self, session_id: str) -> Outbox:
+        store = self._stores()
+        if self._outbox is None or self._outbox.store is not store:
+            self._outbox = Outbox(store)
+        if self._outbox.holds(session_id):  # twice in one file: the second is compared with the first
+            self._outbox.flush()
+        return self._outbox
 
 
 class _One:
     """One session on its way into the store; where it is refused, the rest of it is passed over."""
 
-    def __init__(self, store: Store, plan: Plan) -> None:
+    def __init__(self, outbox: Outbox, plan: Plan) -> None:
         self._plan = plan
-        self._meeting = Meeting(store, plan.session_id)
+        self._meeting = Meeting(outbox, plan.session_id)
         self._error: LedgerError | None = None
         self._begun = False
 
@@ -189,21 +212,24 @@ class _One:
         except LedgerError as error:
             self._error = error
 
-    def end(self) -> SessionReport:
-        """End, and say what became of it."""
-        plan, meeting = self._plan, self._meeting
+    def end(self) -> None:
+        """Take in that it is at its end."""
         if self._error is None:
             with self._refusing():
                 self._open()
-                meeting.end()
-        added = meeting.writer.added
+                self._meeting.end()
+
+    def report(self) -> SessionReport:
+        """Say what became of it, once all is committed."""
+        plan, meeting = self._plan, self._meeting
+        error, added = self._error or meeting.writer.error, meeting.writer.added
         return SessionReport(
             session_id=plan.session_id,
-            state=state_of(self._error, known=meeting.known, added=added),
+            state=state_of(error, known=meeting.known, added=added),
             added=added,
             turns=plan.turns,
             calls=plan.calls,
             open=plan.open,
             reserialized=plan.reserialized,
-            error=self._error,
+            error=error,
         )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from ledger.calls import CallRow
+from ledger.errors import LedgerError
 from ledger.events import Draft
 
 Expected: TypeAlias = int | Literal["any", "none", "exists"]
@@ -284,3 +285,16 @@ class Store(Reader, Protocol):
 
     def close(self) -> None:
         """Close; further use raises `StoreUnavailable`."""
+
+
+@runtime_checkable
+class Batching(Protocol):
+    """What a store may be able to do besides: the appends of several sessions in one commit."""
+
+    def append_all(self, requests: Sequence[Append]) -> Sequence[Appended | LedgerError]:
+        """
+        Record the appends of different sessions, each as `append` does, in one commit.
+
+        Returns for each its answer, or the error that `append` would raise for it: one that is refused leaves no trace,
+        and the others stand.
+        """

@@ -49,7 +49,7 @@ class LookUps:
         for draft in request.drafts:
             event = draft.event
             about = event.session_id, event.tenant, event.principal, event.actor
-            if about not in self._known or isinstance(event.body, SessionOpened):
+            if (about not in self._known and about not in fresh) or isinstance(event.body, SessionOpened):
                 fresh.add(about)
                 for tag in tags.tags_of(event):
                     sql.run(self._connection, NEW_TAG, tag)

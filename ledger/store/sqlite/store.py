@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, cast
 
 from ledger.calls import CallRow
-from ledger.errors import UsageError
+from ledger.errors import LedgerError, UsageError
 from ledger.ids import Clock
 from ledger.store import rules
 from ledger.store.group import GroupWriter
@@ -41,6 +41,12 @@ class SqliteStore(SqliteReader):
         """Record events; see `Store.append`."""
         rules.check_request(request)
         return cast("Appended", self._submit(request))
+
+    def append_all(self, requests: Sequence[Append]) -> Sequence[Appended | LedgerError]:
+        """Record the appends of several sessions in one commit; see `Batching`."""
+        for request in requests:
+            rules.check_request(request)
+        return cast("Sequence[Appended | LedgerError]", self._writer.commit(requests))
 
     def renew(self, session_id: str, *, token: int, seconds: float) -> bool:
         """Prolong a lease; see `Store.renew`."""

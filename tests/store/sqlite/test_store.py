@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ledger.errors import StoreUnavailable, UsageError
+from ledger.errors import StoreUnavailable, UsageError, WrongSequence
 from ledger.store.maintenance import check
-from ledger.store.port import Append, EventFilter, Store
+from ledger.store.port import Append, Appended, EventFilter, Store
 from ledger.store.sqlite.store import ReadOnlySqliteStore, SqliteStore
 from ledger.store.urls import open_store
 from ledger.testing.contract.building import Story, add, everything, ids, note
@@ -181,3 +181,27 @@ def test_a_rebuild_that_fails_changes_nothing(store: Store) -> None:
     connection.execute("DROP TABLE call")
     with pytest.raises(StoreUnavailable, match="rebuild"):
         store.rebuild(iter(story.rows("c1")), write=True)
+
+
+def test_sessions_are_appended_together(path: Path, store: Store) -> None:
+    """Each request has its own answer: one that is refused leaves no trace, the others stand; repeats are known."""
+    assert isinstance(store, SqliteStore)
+    drafts = {name: (Story(name).event(note("x"), event_id=f"{name}1"),) for name in "abc"}
+    requests = [
+        Append(session_id="a", drafts=drafts["a"], expected="none"),
+        Append(session_id="b", drafts=drafts["b"], expected=7),
+        Append(session_id="c", drafts=drafts["c"], expected="none"),
+    ]
+    first, refused, third = store.append_all(requests)
+    assert isinstance(refused, WrongSequence)
+    assert isinstance(first, Appended)
+    assert isinstance(third, Appended)
+    assert (first.sequences, third.sequences) == ((1,), (1,))
+    assert [ids(store.read(name, limit=9)) for name in "abc"] == [["a1"], [], ["c1"]]
+    again = store.append_all(requests)[0]
+    assert isinstance(again, Appended)
+    assert again.repeated
+    with pytest.raises(UsageError):
+        store.append_all([Append(session_id="a", drafts=())])
+    store.close()
+    assert isinstance(store.append_all(requests)[0], StoreUnavailable)
