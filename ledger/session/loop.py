@@ -85,6 +85,7 @@ class Loop:
             self.recovered = self.recovered and self.broken_off == core.broken_off
             self.broken_off = core.broken_off
             self._identify()
+            core.budget.over = None
             return (yield from steps)
         except GeneratorExit:  # nobody drives any more: no further step is possible
             if core.seat.held_by(me):

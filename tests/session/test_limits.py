@@ -183,6 +183,24 @@ def test_a_call_waits_for_a_sibling_that_runs(ledger: Ledger) -> None:
         assert state <= 2
 
 
+def test_the_time_of_a_call_begins_when_it_starts(time: HandClock) -> None:
+    """Waiting for a sibling's place is no part of a call's own time."""
+    ticks = [0.0]
+    clock = Clock(now=lambda: time.moment, monotonic=lambda: ticks[0])
+    with Ledger.open("memory://", clock=clock) as ledger:
+
+        @ledger.tool("look", effect="read", limits=[{"max": 1, "per": "running"}], timeout_seconds=30)
+        def look(n: int) -> int:
+            """Look."""
+            ticks[0] += 20
+            return n
+
+        results = ledger.session("s").dispatch(asked(("look", {"n": 1}), ("look", {"n": 2})))
+        assert [call.state for call in results.calls] == ["succeeded", "succeeded"]
+        starts = [event.body for event in recorded(ledger, "s") if isinstance(event.body, CallStarted)]
+        assert [start.deadline for start in starts] == [time.stamp(30), time.stamp(30)]
+
+
 def test_nobody_waits_for_the_calls_of_others(ledger: Ledger) -> None:
     """Where other sessions hold all running places a call is denied at once: ask again soon."""
     inside, go_on = threading.Event(), threading.Event()
