@@ -68,7 +68,7 @@ def main(context: click.Context, *, version: bool) -> None:
     elif context.invoked_subcommand is None and shell.json:
         raise click.UsageError("Missing command.", context)
     elif context.invoked_subcommand is None:
-        shell.out.lines(context.get_help().split("\n"))
+        shell.out.verbatim(context.get_help().split("\n"))
 
 
 def _installed() -> str:

@@ -123,10 +123,10 @@ class Root(_Group):
             formatter.write_dl(list(self.nouns.items()))
 
     def format_epilog(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the epilog as it is, on its own lines."""
+        """Write the epilog without an indent."""
         if self.epilog:
             formatter.write_paragraph()
-            _write_lines(formatter, self.epilog.split("\n"))
+            formatter.write_text(self.epilog)
 
     def main(self, args: Sequence[str] | None = None, *_rest: Any, **_extra: Any) -> NoReturn:
         """Run one command line and leave the process with its status."""

@@ -18,6 +18,7 @@ import click
 
 from ledger.cli import streams, table
 from ledger.cli.faults import Fault, fault_of
+from ledger.cli.folding import folded
 from ledger.cli.masking import mask
 from ledger.cli.rows import Row, csv_lines, dumps, json_array
 from ledger.cli.text import Ink, Line, Part, paint, visible
@@ -50,9 +51,18 @@ class Output:
             self.lines(lines)
 
     def lines(self, lines: Iterable[Line]) -> None:
-        """Print lines on stdout. With `--json` they would break the one object: use `show` or `note`."""
+        """Print lines on stdout, folded to a terminal. With `--json` they would break the one object: use `show`."""
         for line in lines:
-            streams.write(sys.stdout, paint(line, color=self._color_out) + "\n")
+            for each in folded(line, shutil.get_terminal_size().columns) if sys.stdout.isatty() else (line,):
+                self._line(each)
+
+    def verbatim(self, lines: Iterable[str]) -> None:
+        """Print lines on stdout that are laid out already."""
+        for line in lines:
+            self._line(line)
+
+    def _line(self, line: Line) -> None:
+        streams.write(sys.stdout, paint(line, color=self._color_out) + "\n")
 
     def json(self, value: Any) -> None:
         """Print one bare JSON value on stdout: indented on a terminal, one line in a pipe."""
@@ -157,7 +167,7 @@ class Output:
         room = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
         line: Line | None = None
         for line in table.lines(rows, columns, table.Paper(room, sys.stdout.encoding)):
-            self.lines([line])
+            self._line(line)
         if line is None:
             self.note(empty)
 
@@ -183,4 +193,5 @@ class Output:
 
     def _say(self, parts: tuple[Part, ...]) -> None:
         masked = tuple(Ink(mask(part.text), part.tone) if isinstance(part, Ink) else mask(part) for part in parts)
-        streams.say(paint(masked, color=self._color_err) + "\n")
+        for line in folded(masked, shutil.get_terminal_size().columns) if sys.stderr.isatty() else (masked,):
+            streams.say(paint(line, color=self._color_err) + "\n")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from ledger.audit import call_story
+from ledger.audit import call_story, find_call
 from ledger.audit.questions import answers, question
 from ledger.calls import WAITING, Call, kind_of
 from ledger.catalog import load_catalog
@@ -17,9 +17,9 @@ from ledger.cli.opening import catalog_folder
 from ledger.cli.pages import arguments, besides, known, outcome, title
 from ledger.cli.rows import Row
 from ledger.cli.shell import Shell
-from ledger.cli.table import plain
+from ledger.cli.table import plain, tail
 from ledger.cli.text import Ink, Line
-from ledger.errors import CatalogFault
+from ledger.errors import CatalogFault, UnknownCall
 from ledger.ids import iso
 from ledger.store.port import Reader
 
@@ -47,7 +47,10 @@ def question_of(shell: Shell, reader: Reader, call: Call) -> Row:
         "question": question(call, _now()),
         **story,
         "runbook": _runbook(shell, call),
-        "commands": [{"command": words, "meaning": meaning} for words, meaning in _commands(shell, call)],
+        "commands": [
+            {"command": words, "meaning": meaning}
+            for words, meaning in _commands(shell, call, _name(reader, call.call_id))
+        ],
     }
 
 
@@ -65,16 +68,23 @@ def question_lines(found: Row) -> Iterator[Line]:
         yield from block(found["runbook"])
     yield from heading("What you can say")
     for each in found["commands"]:
-        yield ("  ", Ink(each["command"], "strong"))
+        yield ("  ", Ink(each["command"], "strong", whole=True))
         yield ("      ", Ink(each["meaning"], "dim"))
+
+
+def _name(reader: Reader, call_id: str) -> str:
+    """Return what to call it by in a command: the tail that tables show, unless another call has it too."""
+    try:
+        return tail(find_call(reader, tail(call_id)).call_id)
+    except UnknownCall:
+        return call_id
 
 
 def _now() -> str:
     return iso(datetime.now(UTC))
 
 
-def _commands(shell: Shell, call: Call) -> Iterator[tuple[str, str]]:
-    called = call.call_id
+def _commands(shell: Shell, call: Call, called: str) -> Iterator[tuple[str, str]]:
     if call.flag is not None and call.state == "needs-review" and call.flag.duplicate_of is not None:
         yield (
             copyable(shell, "review", "show", call.flag.duplicate_of),

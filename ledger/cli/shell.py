@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
@@ -71,8 +71,15 @@ def global_options(*, root: bool) -> list[click.Parameter]:
 def format_option(*more: str) -> Callable[[_Function], _Function]:
     """Return the decorator of a listing command's `--format`; `more` are formats that only this command has."""
     return click.option(
-        "--format", type=click.Choice([*FORMATS, *more]), help="How to print the rows (default: table)."
+        "--format",
+        type=click.Choice([*FORMATS, *more]),
+        metavar="FORMAT" if more else None,
+        help="How to print the rows (default: table)." if not more else _all_forms(more),
     )
+
+
+def _all_forms(more: Sequence[str]) -> str:
+    return f"As rows: {', '.join(FORMATS)} (default: table); as messages: {', '.join(more)}."
 
 
 def _option(name: str, *, root: bool, **rest: Any) -> click.Option:
@@ -91,5 +98,5 @@ def _remember(context: click.Context, option: click.Parameter, value: Any) -> No
 
 def _print_help(context: click.Context, _option: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's
     if value and not context.resilient_parsing:
-        Output().lines(context.get_help().split("\n"))
+        Output().verbatim(context.get_help().split("\n"))
         context.exit()

@@ -77,5 +77,5 @@ def made_lines(data: Row) -> Iterator[Line]:
         yield (Ink("kept  ", "dim"), name)
     yield from heading("What to try next")
     for step in data["next"]:
-        yield ("  ", Ink(step["command"], "strong"))
+        yield ("  ", Ink(step["command"], "strong", whole=True))
         yield ("      ", Ink(step["meaning"], "dim"))

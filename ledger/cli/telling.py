@@ -81,7 +81,7 @@ class Teller:
 
     def prompt(self, command: str) -> None:
         """Show a command as it would be typed."""
-        self._print("asked", [(Ink("  $ ", "dim"), Ink(command, "strong"))])
+        self._print("asked", [(Ink("  $ ", "dim"), Ink(command, "strong", whole=True))])
 
     def _print(self, kind: _Kind, lines: Iterable[Line]) -> None:
         if self._shell.json:

@@ -32,10 +32,11 @@ _SHORT: Final = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 @dataclass(frozen=True, slots=True)
 class Ink:
-    """A piece of text with a tone; the tone shows only where colours do."""
+    """A piece of text with a tone that shows only where colours do; a `whole` one is to be copied: never folded."""
 
     text: str
     tone: Tone | None
+    whole: bool = False
 
 
 Part: TypeAlias = str | Ink

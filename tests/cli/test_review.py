@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ledger.cli.question import _name
 from ledger.errors import VerdictRefused
 from ledger.ids import Clock
 from ledger.session.reviewing import os_user
@@ -86,7 +87,7 @@ def test_a_question_comes_with_all_that_helps(ids: dict[str, str]) -> None:
         "  worker        process ",
         "  exception  TimeoutError",
         f"  - {ids[COPY]}",
-        f"  ledger review resolve {ids[DOUBT]} --did-not-happen --run\n",
+        f"  ledger review resolve {ids[DOUBT][-8:]} --did-not-happen --run\n",
     ):
         assert words in page
     found = story(ids[COPY])
@@ -101,7 +102,7 @@ def test_an_approval_shows_who_is_asked(ids: dict[str, str]) -> None:
     page = ledger("review", "show", ids[BOSS]).stdout
     assert "who may say   ada" in page
     assert "expires  " in page
-    assert f"ledger review approve {ids[BOSS]} --digest {story(ids[BOSS])['argumentsDigest'][:12]}\n" in page
+    assert f"ledger review approve {ids[BOSS][-8:]} --digest {story(ids[BOSS])['argumentsDigest'][:12]}\n" in page
 
 
 def test_what_asks_nothing_is_shown_all_the_same(ids: dict[str, str]) -> None:
@@ -297,9 +298,10 @@ def test_without_a_result_it_is_unknown_or_the_late_one(ids: dict[str, str], wor
         late = call_ids()["late 1.0"]
         append(host, host.find(late), CallOutcomeArrivedLate(ended="succeeded", token=0, result={"sent": "x"}))
     assert "Late outcome\n" in ledger("review", "show", late).stdout
-    assert {"command": f"ledger review resolve {late} --happened", "meaning": "it happened: take the late outcome"} in (
-        story(late)["commands"]
-    )
+    assert {
+        "command": f"ledger review resolve {late[-8:]} --happened",
+        "meaning": "it happened: take the late outcome",
+    } in (story(late)["commands"])
     assert all("late" not in each["meaning"] for each in story(ids[DOUBT])["commands"])
     ledger("review", "resolve", late, "--happened")
     ledger("review", "resolve", ids[DOUBT], "--happened")
@@ -422,3 +424,10 @@ def test_an_expired_approval_is_told_in_words(world: Path) -> None:
     assert (found["reason"], "is over" in found["question"]) == ("approval-mismatch", True)
     ledger("review", "resolve", asked.call_id, "--abandon")
     assert " UTC, expired" not in ledger("review", "show", asked.call_id).stdout
+
+
+def test_a_call_is_named_by_its_tail(world: Path, ids: dict[str, str]) -> None:
+    """In commands it has the name that the tables show; whole where its tail does not lead to one call."""
+    with opened(world) as host:
+        assert _name(host.reader, ids[BOSS]) == ids[BOSS][-8:]
+        assert _name(host.reader, "01a229b2-b6d9-7000-936a-zzzzzzzzzzzz") == "01a229b2-b6d9-7000-936a-zzzzzzzzzzzz"
