@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from ledger.errors import LedgerError
 
@@ -37,17 +37,16 @@ class ScriptedModel:
     decisions: tuple[Mapping[str, Any], ...]
 
     @classmethod
-    def load(cls, path: Path = SCRIPT) -> ScriptedModel:
+    def load(cls, path: Path = SCRIPT) -> Self:
         """Read a script file: `{"model": name, "task": text, "decisions": [assistant message, …]}`; or ScriptFault."""
-        try:
-            script = json.loads(path.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise ScriptFault(f"{path}: the script cannot be read: {error.strerror}") from error
-        except (ValueError, RecursionError) as error:
-            raise ScriptFault(f"{path}: the script is not JSON: {error}") from error
+        return cls.of_script(read_script(path), path)
+
+    @classmethod
+    def of_script(cls, script: Any, place: Path | str) -> Self:
+        """Return the model of a script; ScriptFault names the place and what is wrong there."""
         fault = _fault(script)
         if fault:
-            raise ScriptFault(f"{path}#{fault[0]}: {fault[1]}", hint=f"Compare it with {SCRIPT}.")
+            raise ScriptFault(f"{place}#{fault[0]}: {fault[1]}", hint=f"Compare it with {SCRIPT}.")
         return cls(script["model"], script["task"], tuple(script["decisions"]))
 
     def chat(self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
@@ -72,6 +71,16 @@ class ScriptedModel:
             "choices": [{"index": 0, "message": decision, "finish_reason": reason}],
             "usage": {"prompt_tokens": asked, "completion_tokens": answered, "total_tokens": asked + answered},
         }
+
+
+def read_script(path: Path) -> Any:
+    """Return what a script file holds, unchecked; or ScriptFault."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ScriptFault(f"{path}: the script cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise ScriptFault(f"{path}: the script is not JSON: {error}") from error
 
 
 def _tokens(value: object) -> int:

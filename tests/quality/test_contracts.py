@@ -26,6 +26,8 @@ PLANTED = [
     ("click-door", "session", "def late():\n    from click import echo"),
     ("validator-door", "gates", "import jsonschema"),
     ("validator-door", "session", "import pydantic"),
+    ("pytest-door", "testing", "import pytest"),
+    ("pytest-door", "session", "def late():\n    from pytest import fixture"),
     ("sql-door", "audit", "import sqlite3"),
     ("sql-door", "__init__", "import sqlmodel"),
     ("sql-door", "recovery", "from sqlalchemy import text"),
@@ -82,6 +84,7 @@ def test_the_doors_are_open(tree: Path) -> None:
         ("catalog", "import jsonschema, pydantic, referencing"),
         ("store.sqlite", "import sqlite3, sqlalchemy, sqlmodel, alembic"),
         ("migrations", "import sqlalchemy, sqlmodel, alembic"),
+        ("testing.plugin", "import pytest"),
     ]:
         plant(tree, module, line)
     assert broken(tree) == set()

@@ -3,7 +3,7 @@
 The ```python and ```console blocks of a document run in the order in which they stand, in an empty folder. Of a
 ```console block the lines after `$ ` are run (`$ command  # exit 3` expects that status); its other lines show what a
 reader sees. ```sh is for what can't run inside a test: its `make` targets must exist. A line `<!-- not run: why -->`
-before a block leaves it out.
+before a block leaves it out, a line `<!-- file: name -->` puts it into that file instead.
 """
 
 import os
@@ -20,26 +20,29 @@ import pytest
 from tests.quality.tree import text, tracked
 
 DOCUMENTS = [path for path in tracked() if path.suffix == ".md" and path.parts[0] not in {"tests", "ledger"}]
-FENCE = re.compile(r"^(?P<why><!-- not run: .+ -->\n)?```(?P<kind>\w*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+MARK = r"(?P<mark><!-- (?P<what>not run|file): (?P<told>[^\n]+) -->\n)?"
+FENCE = re.compile(rf"^{MARK}```(?P<kind>\w*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 TARGETS = set(re.findall(r"^([a-z]+):", text(Path("Makefile")), flags=re.MULTILINE))
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A fenced block: what it holds, the line where it starts, and whether it is to be run."""
+    """A fenced block: what it holds, the line where it starts, whether it is to be run, and the file it is put into."""
 
     kind: str
     code: str
     line: int
     runs: bool
+    file: str | None = None
 
 
 def blocks(markdown: str) -> Iterator[Block]:
     """Yield the fenced blocks of a document in order."""
     for match in FENCE.finditer(markdown):
         line = markdown.count("\n", 0, match.start("code")) + 1
-        yield Block(match["kind"], match["code"], line, runs=match["why"] is None)
+        file = match["told"] if match["what"] == "file" else None
+        yield Block(match["kind"], match["code"], line, runs=match["mark"] is None, file=file)
 
 
 def run_command(command: str, folder: Path) -> None:
@@ -62,6 +65,8 @@ def run_document(name: str, markdown: str, folder: Path) -> None:
     """Run a document's blocks in order; what one Python block defines, the next one knows."""
     names: dict[str, Any] = {"__name__": "__main__"}
     for block in blocks(markdown):
+        if block.file is not None:
+            (folder / block.file).write_text(block.code)
         if block.runs and block.kind == "python":
             source = "\n" * (block.line - 1) + block.code
             exec(compile(source, name, "exec"), names)
@@ -122,12 +127,14 @@ def test_a_wrong_document_is_found(tmp_path: Path, markdown: str, error: type[Ex
 
 
 def test_blocks_share_what_they_define(tmp_path: Path) -> None:
-    """A later block sees the names and the files of an earlier one; one that is marked does not run."""
+    """A later block sees the names and the files of an earlier one; one that is marked does not run, or is a file."""
     markdown = (
         f"```python\nfolder = {str(tmp_path)!r}\n```\n"
         "```console\n$ echo yes > made\n$ (exit 3)  # exit 3\nyes\n```\n"
         "```python\nfrom pathlib import Path\n\nassert Path(folder, 'made').read_text() == 'yes\\n'\n```\n"
         "<!-- not run: it only shows the error -->\n```python\n1 / 0\n```\n"
+        "<!-- file: put.py -->\n```python\nprint(1 / 0)\n```\n"
     )
     run_document("right.md", markdown, tmp_path)
     assert (tmp_path / "made").exists()
+    assert (tmp_path / "put.py").read_text() == "print(1 / 0)\n"

@@ -78,6 +78,17 @@ def test_it_declares_what_it_needs(installed: Path) -> None:
     assert (information / "licenses/LICENSE").is_file()
 
 
+def test_pytest_finds_its_fixtures_and_nothing_else_needs_it(installed: Path) -> None:
+    """The wheel names its plugin to pytest; without pytest the rest of `ledger.testing` works."""
+    [information] = installed.glob("*.dist-info")
+    assert (
+        "[pytest11]\nledger.testing.plugin = ledger.testing.plugin\n" in (information / "entry_points.txt").read_text()
+    )
+    source = "sys.modules['pytest'] = None; from ledger import Ledger; import ledger.testing as testing; "
+    done = run(installed, source + "print([getattr(testing, name).__name__ for name in dir(testing)])")
+    assert "no_second_effect" in done.stdout, done.stderr
+
+
 def test_it_runs_away_from_the_checkout(installed: Path) -> None:
     """The unpacked wheel imports and shows its help without the checkout's files."""
     done = run(installed, "import ledger; print(ledger.__file__)")

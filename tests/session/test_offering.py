@@ -14,7 +14,8 @@ from ledger.catalog.finding import FIND_TOOLS, find
 from ledger.errors import SessionOwned, UsageError
 from ledger.events import TurnRecorded
 from ledger.providers.estimate import estimated_tokens
-from tests.session.agents import asked, opened, recorded
+from ledger.testing.empty import open_fresh
+from tests.session.agents import asked, recorded
 
 ALL = ["cancel_order", "find_order", "refund_order", "send_email"]
 
@@ -45,9 +46,9 @@ def with_tools(ledger: Ledger) -> Ledger:
     return ledger
 
 
-def reopened(folder: Path) -> Ledger:
+def reopen_fresh(folder: Path) -> Ledger:
     """The same host in its next process."""
-    return with_tools(opened(folder))
+    return with_tools(open_fresh(folder))
 
 
 @pytest.fixture
@@ -231,13 +232,13 @@ def flagged(ledger: Ledger, call_id: str) -> str:
 
 def test_a_resumed_session_keeps_its_offer(tmp_path: Path) -> None:
     """Where the host of the next process does not offer anew, the record says what its model chose from."""
-    with reopened(tmp_path) as ledger:
+    with reopen_fresh(tmp_path) as ledger:
         session = ledger.session("s")
         session.tools(only=["find_tools", "send_email"])
         session.dispatch(asked(("find_tools", {"query": "refund"})))
         session.call("cancel_order", {"number": 1})  # the host's own call changes no offer
     for number in (1, 2):
-        with reopened(tmp_path) as ledger:
+        with reopen_fresh(tmp_path) as ledger:
             reply = asked(*((name, {"number": number}) for name in ("refund_order", "cancel_order")))
             results = ledger.session("s").dispatch(reply)
             assert [call.code or call.state for call in results.calls] == ["succeeded", "not_offered"]
@@ -246,11 +247,11 @@ def test_a_resumed_session_keeps_its_offer(tmp_path: Path) -> None:
 
 def test_a_resumed_session_offers_what_it_found(tmp_path: Path) -> None:
     """Also before its first message is asked for; without `find_tools` only what is named."""
-    with reopened(tmp_path) as ledger:
+    with reopen_fresh(tmp_path) as ledger:
         session = ledger.session("s")
         session.tools(only=["find_tools"])
         session.dispatch(asked(("find_tools", {"query": "refund"})))
-    with reopened(tmp_path) as ledger:
+    with reopen_fresh(tmp_path) as ledger:
         assert names(ledger.session("s").tools(only=["find_tools"])) == ["find_tools", "refund_order"]
         assert names(ledger.session("s").tools(only=["send_email"])) == ["send_email"]
 
@@ -258,7 +259,7 @@ def test_a_resumed_session_offers_what_it_found(tmp_path: Path) -> None:
 def test_an_offer_that_was_never_made_binds_nobody(tmp_path: Path) -> None:
     """A host that builds its definitions itself is not checked, after a resume neither."""
     for number in (1, 2):
-        with reopened(tmp_path) as ledger:
+        with reopen_fresh(tmp_path) as ledger:
             results = ledger.session("s").dispatch(asked(("find_order", {"number": number})))
             assert results.calls[0].state == "succeeded"
             assert offers(ledger)[-1] is None
@@ -266,7 +267,7 @@ def test_an_offer_that_was_never_made_binds_nobody(tmp_path: Path) -> None:
 
 def test_once_a_host_has_offered_its_own_word_counts(tmp_path: Path) -> None:
     """A turn without `tools` before it is not checked in a process that has offered before."""
-    with reopened(tmp_path) as ledger:
+    with reopen_fresh(tmp_path) as ledger:
         session = ledger.session("s")
         session.tools(only=["send_email"])
         session.dispatch(asked(("send_email", {"body": "Hi."})))
@@ -275,12 +276,12 @@ def test_once_a_host_has_offered_its_own_word_counts(tmp_path: Path) -> None:
 
 def test_a_cut_result_can_be_read_on_whatever_is_named(tmp_path: Path) -> None:
     """The answer tells the model to use `read_result`, so it is offered, and kept after a resume."""
-    with reopened(tmp_path) as ledger:
+    with reopen_fresh(tmp_path) as ledger:
         session = ledger.session("s")
         session.tools(only=["send_email"])
         cut = session.dispatch(asked(("send_email", {"body": "x" * 50_000}))).calls[0]
         assert names(session.tools(only=["send_email"])) == ["read_result", "send_email"]
-    with reopened(tmp_path) as ledger:
+    with reopen_fresh(tmp_path) as ledger:
         page = asked(("read_result", {"pointer": f"result:{cut.call_id}", "limit": 3}))
         assert ledger.session("s").dispatch(page).calls[0].result["text"] == "xxx"
 
@@ -298,7 +299,7 @@ def catalog(stage: Any) -> Catalog:
 
 def idling(folder: Path, stage: Any) -> Ledger:
     """A host with `idle`, which stands at this stage in its catalog."""
-    ledger = with_tools(opened(folder, catalog=catalog(stage)))
+    ledger = with_tools(open_fresh(folder, catalog=catalog(stage)))
 
     @ledger.tool("idle")
     def idle() -> None: ...

@@ -14,7 +14,8 @@ from ledger import Invalid, Ledger
 from ledger.errors import CatalogFault, SessionClosed, UsageError
 from ledger.events import TurnRecorded
 from ledger.providers.check import check as refused_by
-from tests.session.agents import asked, opened, recorded, types
+from ledger.testing.empty import open_fresh
+from tests.session.agents import asked, recorded, types
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -91,7 +92,7 @@ def test_the_fourth_answer_is_kept_whatever_it_is(tmp_path: Path) -> None:
     """Three regenerations, counted from the record: a new process each time resets nothing."""
     seen = []
     for number in range(1, 6):
-        with opened(tmp_path) as ledger:
+        with open_fresh(tmp_path) as ledger:
             session = ledger.session("s")
             session.messages()
             found = session.structured(said(f"no {number}"), SCHEMA)
@@ -103,7 +104,7 @@ def test_the_fourth_answer_is_kept_whatever_it_is(tmp_path: Path) -> None:
         (4, "unstructured", True),
         (1, "invalid", False),  # the next answer is a new one
     ]
-    assert [turn.text for turn in turns(opened(tmp_path))] == [f"no {number}" for number in range(1, 6)]
+    assert [turn.text for turn in turns(open_fresh(tmp_path))] == [f"no {number}" for number in range(1, 6)]
 
 
 def test_another_schema_counts_apart_and_calls_between_do_not(ledger: Ledger) -> None:
@@ -121,14 +122,14 @@ def test_a_reply_that_was_recorded_is_not_recorded_again(tmp_path: Path) -> None
     """After a crash behind the commit the same reply gets the same answer; the host's check is not asked again."""
     found = []
     for reply, check in ((said("no"), None), (said({"n": 2}), lambda value: None)):
-        with opened(tmp_path) as ledger:
+        with open_fresh(tmp_path) as ledger:
             found.append(ledger.session("s").structured(reply, SCHEMA, check))
             before = len(recorded(ledger, "s"))
-        with opened(tmp_path) as ledger:
+        with open_fresh(tmp_path) as ledger:
             again = ledger.session("s").structured(reply, SCHEMA, lambda value: 1 / 0)
             assert again == found[-1]
             assert len(recorded(ledger, "s")) == before
-    with opened(tmp_path) as ledger:
+    with open_fresh(tmp_path) as ledger:
         session = ledger.session("s")
         assert session.structured(said("no"), SCHEMA, turn=1) == found[0]
         session.dispatch(said("plain"))
@@ -273,7 +274,7 @@ class Even(BaseModel):
 
 def test_a_model_class_is_a_schema(tmp_path: Path) -> None:
     """The value is an instance; its validators count as violations, their bugs do not reach the model."""
-    with opened(tmp_path) as ledger:
+    with open_fresh(tmp_path) as ledger:
         session = ledger.session("s")
         assert told(session.structured(said({"n": "2"}), Even)) == [("/n", "type")]
         assert told(session.structured(said({"n": 3}), Even)) == [("/n", "schema_validation")]
@@ -281,7 +282,7 @@ def test_a_model_class_is_a_schema(tmp_path: Path) -> None:
         assert session.structured(said({"n": 13}), Even).status == "unstructured"
         assert session.structured(said([1, 2]), list[int]).value == [1, 2]
         assert session.structured(said({"n": 6}), Even, lambda even: None).value == Even(n=6)
-    with opened(tmp_path) as ledger:
+    with open_fresh(tmp_path) as ledger:
         assert ledger.session("s").structured(said({"n": 6}), Even).value == Even(n=6)
 
 
@@ -295,7 +296,7 @@ def test_sensitive_answers_are_masked_before_disk(tmp_path: Path) -> None:
         "properties": {"pin": {"type": "string", "x-sensitive": True}, "n": {"type": "integer"}},
     }
     secret = "hunter2-and-more"
-    with opened(tmp_path) as ledger:
+    with open_fresh(tmp_path) as ledger:
         session = ledger.session("s")
         cut = session.structured(said(f'{{"pin": "{secret}", '), schema)
         wrong = session.structured(said({"pin": secret, "n": secret}), schema)
@@ -314,7 +315,7 @@ def test_sensitive_answers_are_masked_before_disk(tmp_path: Path) -> None:
 
 def test_without_texts_only_the_verdict_is_kept(tmp_path: Path) -> None:
     """`transcript="calls"`: no answer, no message; the tries are counted all the same."""
-    with opened(tmp_path) as ledger:
+    with open_fresh(tmp_path) as ledger:
         session = ledger.session("s", transcript="calls")
         found = session.structured(said('{"n": "my secret"}'), SCHEMA)
         assert "my secret" in found.violations[0].message
