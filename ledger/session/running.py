@@ -179,7 +179,6 @@ class Runner:
         siblings = [*left, *(flight.work for flight in self.flying.values())]
         waits = limits.may_free(self.core, siblings, full)
         for work in out:
-            del self.unlaunched[work.call_id]
             if waits:
                 self.deadlines.pop(work.call_id, None)  # its time begins when it starts
                 self.waiting[work.call_id] = (self.core.wiring.clock.monotonic() + _LOOK_SECONDS, work)

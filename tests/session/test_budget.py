@@ -194,6 +194,9 @@ def test_cost(ledger: Ledger) -> None:
     assert end(ledger, "s") == ("budget", {"limit": "cost", "max": 0.01})
     costs = [event.body.cost for event in recorded(ledger, "s") if isinstance(event.body, TurnRecorded)]
     assert costs == [None, 0.0054, 0.0002]
+    exact = ledger.session("u", limits=Limits(cost=2))
+    states = [exact.dispatch(asked(("send", {"n": n})), cost=1).calls[0].state for n in range(2)]
+    assert states == ["succeeded", "denied"]
     with pytest.raises(UsageError, match="cost= is a number"):
         ledger.session("t").dispatch(asked(("send", {})), cost="much")
 

@@ -13,6 +13,7 @@ from ledger import Ask, Ledger
 from ledger.errors import CatalogFault, UsageError
 from ledger.events import CallDenied, CallStarted
 from ledger.ids import Clock
+from ledger.testing import crash
 from ledger.testing.contract.building import HandClock
 from tests.session.agents import answers, asked, opened, recorded, types
 
@@ -139,6 +140,8 @@ def test_a_turn_starts_what_there_is_room_for(ledger: Ledger) -> None:
     assert sorted(runs) == [0, 1, 2]
     assert [answer["status"] for answer in answers(results.messages)] == ["succeeded"] * 3 + ["denied"] * 2
     assert {call.call.retry_after for call in results.calls[3:]} == {60.0}
+    kinds = types(ledger, "s")
+    assert kinds.index("call.denied") < kinds.index("call.succeeded")  # nobody waits for a place that no end frees
 
 
 def test_a_turn_of_writes_in_order_finds_the_places_in_order(ledger: Ledger) -> None:
@@ -244,6 +247,15 @@ def test_a_ledger_that_stops_lets_no_sibling_wait_on(ledger: Ledger) -> None:
     results = ledger.session("s").dispatch(asked(("look", {"n": 1}), ("look", {"n": 2})))
     assert [(call.state, call.code) for call in results.calls] == [("succeeded", None), ("failed", "cancelled")]
     assert results.calls[1].call.not_started
+
+
+def test_a_ledger_that_stops_before_any_sibling_ran(ledger: Ledger) -> None:
+    """Nothing is lost where the program stops while a call waits for a sibling that found no place either."""
+    tool(ledger, "look", {"max": 1, "per": "running"}, {"max": 1, "per": "hour"}, effect="read")
+    ledger.session("first").call("look")
+    crash.arm(ledger, crash.before("call.started", 2), end=ledger.stop)
+    results = ledger.session("s").dispatch(asked(("look", {"n": 1}), ("look", {"n": 2})))
+    assert [(call.state, call.code) for call in results.calls] == [("denied", "rate_limited"), ("failed", "cancelled")]
 
 
 def test_an_approved_call_needs_a_place_too(ledger: Ledger, time: HandClock) -> None:
