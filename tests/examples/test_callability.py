@@ -197,15 +197,15 @@ def test_a_repeated_provider_id_is_a_call_of_its_own(host: Host, tool: str) -> N
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_a_lost_answer_is_not_repeated(tmp_path: Path, service: Service, tool: str) -> None:
+def test_a_lost_answer_is_not_repeated(host: Host, tool: str) -> None:
     """A tool that did its work and then timed out: a read has failed, a write is in doubt, or looked up.
 
     A model that sends it again does not make it happen again.
     """
-    host = Host(tmp_path, service)
+    host.restore()
     host.ledger.losing = frozenset({tool})
     calls: list[CallResult] = []
-    with host.session("lost") as session:
+    with host.session(f"lost {tool}") as session:
         for before in RIGHT[tool].get("before", []):
             session.call(*before)
         for number in (1, 2):
