@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
 
 from ledger.catalog.contract import Contract
+from ledger.catalog.steps import Upcast
 from ledger.events.words import Stage
 from ledger.strictjson import Json, JsonObject
+
+NO_UPCASTS: Final[Mapping[int, Upcast]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,8 +56,9 @@ class ToolDefinition:
     """
     A tool with all its versions; `current` is the one that is offered, and its stage is the tool's.
 
-    `retention_days`: so long an unclosed session that knows the tool keeps it from being removed. `reserved`: earlier
-    names, which nobody may use again. `path` is its `tool.json`, or the function it was derived from.
+    `upcasts` are the steps between versions, by the one that they begin at. `retention_days`: so long an unclosed
+    session that knows the tool keeps it from being removed. `reserved`: earlier names, which nobody may use again.
+    `path` is its `tool.json`, or the function it was derived from.
     """
 
     name: str
@@ -64,6 +70,7 @@ class ToolDefinition:
     owner: str | None = None
     retention_days: int | None = None
     reserved: tuple[str, ...] = ()
+    upcasts: Mapping[int, Upcast] = field(default_factory=lambda: NO_UPCASTS)
     path: str = ""
 
     @property

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -10,6 +11,8 @@ from typing import Final
 from ledger.catalog.definition import Catalog, Fault, ToolDefinition
 from ledger.catalog.documents import Settings, read_settings, read_tool
 from ledger.catalog.names import SLASH, folder_of
+from ledger.catalog.steps import Upcast
+from ledger.catalog.upcast_files import NAME, read_upcast
 from ledger.errors import CatalogFault, JsonRejected
 from ledger.strictjson import Json, Limits, decode, digest
 
@@ -74,11 +77,29 @@ def _tool(folder: Path, inside: Path, settings: Settings) -> ToolDefinition:
 
     document, path = read(TOOL)
     definition = read_tool(document, path, read, settings)
+    definition = replace(definition, upcasts=_upcasts(folder, definition, read))
     if folder.name != folder_of(definition.name):
         raise CatalogFault(
             f"the folder of this tool is {folder_of(definition.name)}, not {folder.name}", path=path, pointer="/name"
         )
     return definition
+
+
+def _upcasts(folder: Path, definition: ToolDefinition, read: Callable[[str], tuple[Json, str]]) -> Mapping[int, Upcast]:
+    """Read the steps between the tool's versions; raises CatalogFault for a bad file, and where two begin at one."""
+    found: dict[int, Upcast] = {}
+    for file in sorted(folder.glob("*.upcast.json")):
+        named = NAME.fullmatch(file.name)
+        if named is None:
+            raise CatalogFault("an upcast's file is named like v1-v2.upcast.json", path=str(file))
+        start, end = int(named[1]), int(named[2])
+        for version in (start, end):
+            if version not in definition.versions:
+                raise CatalogFault(f"the tool has no version {version}", path=str(file))
+        if start in found:
+            raise CatalogFault(f"two upcasts begin at version {start}", path=str(file), hint="Keep the nearer one.")
+        found[start] = read_upcast(*read(file.name), definition.name, (start, end))
+    return MappingProxyType(found)
 
 
 def _read(file: Path, inside: Path) -> Json:
@@ -120,6 +141,7 @@ def _said(definition: ToolDefinition) -> Json:
         "stage": definition.stage,
         "hint": definition.hint,
         "replacements": [[each.tool, each.when, each.example] for each in definition.replacements],
+        "upcasts": {str(start): each.digest for start, each in definition.upcasts.items()},
         "versions": {
             str(number): [each.shape_digest, each.description_digest, each.contract.digest, each.stage]
             for number, each in definition.versions.items()

@@ -1,0 +1,112 @@
+"""Carries one record over a proved step and certifies it: valid before, valid after, and back to what it was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+
+from ledger.catalog.compile import CompiledSchema, compile_schema
+from ledger.catalog.definition import ToolVersion
+from ledger.catalog.diff import Settings
+from ledger.catalog.diff.difference import DEFAULT
+from ledger.catalog.steps import Upcast
+from ledger.catalog.upcast.proof import Grade, Proof, prove
+from ledger.catalog.upcast.reading import closed
+from ledger.catalog.upcast.stops import Stop
+from ledger.catalog.upcast.values import back, forth
+from ledger.catalog.violation import Violation
+from ledger.strictjson import Json, canonical
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Carried:
+    """
+    The certificate of one record over one step.
+
+    `arguments` are those of the new form, the digests (SHA-256 of canonical JSON) those before and after, `validator`
+    the name and version of what checked both; it came back from the new form exactly as it had been.
+    """
+
+    arguments: Json
+    digest_before: str
+    digest_after: str
+    validator: str
+    upcast: Upcast
+    grade: Grade
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotCarried:
+    """
+    Why a record is not carried; a person is asked.
+
+    `code`: what the proof or an operation says, or "invalid_before" (under its own version), "undeclared" (it holds
+    what its version does not declare), "invalid_after", "not_round_trip".
+    """
+
+    code: str
+    pointer: str
+    message: str
+
+
+class Step:
+    """One step between two versions, proved once, with the validators of both sides."""
+
+    def __init__(self, upcast: Upcast, old: ToolVersion, new: ToolVersion, settings: Settings = DEFAULT) -> None:
+        self.upcast = upcast
+        self.old = old
+        self.new = new
+        self._settings = settings
+
+    @cached_property
+    def proof(self) -> Proof:
+        """What is known from the schemas alone. Raises CatalogFault."""
+        return prove(self.upcast, self.old, self.new, self._settings)
+
+    def carry(self, arguments: Json) -> Carried | NotCarried:
+        """Return the record in the new form with its certificate, or why it is not carried; it never raises."""
+        proof = self.proof
+        if proof.grade is None or not proof.holds:
+            first = proof.reasons[0]
+            return NotCarried(code=first.code, pointer=first.pointer, message=first.message)
+        try:
+            wrong = self._before.violations(arguments)
+            if wrong:
+                return self._invalid(arguments, wrong[0])
+            image = forth(self.upcast.ops, arguments)
+            wrong = self._after.violations(image)
+            if wrong:
+                return NotCarried(code="invalid_after", pointer=wrong[0].pointer, message=wrong[0].message)
+            was, again = canonical(arguments), canonical(back(self.upcast.ops, image))
+        except Stop as stop:
+            return NotCarried(code=stop.code, pointer=stop.pointer, message=stop.message)
+        if was != again:
+            return NotCarried(code="not_round_trip", pointer="", message="it does not come back as it was")
+        return Carried(
+            arguments=image,
+            digest_before=sha256(was).hexdigest(),
+            digest_after=sha256(canonical(image)).hexdigest(),
+            validator=self._before.name,
+            upcast=self.upcast,
+            grade=proof.grade,
+        )
+
+    @cached_property
+    def _before(self) -> CompiledSchema:
+        return self._compiled(self.old)
+
+    @cached_property
+    def _after(self) -> CompiledSchema:
+        return self._compiled(self.new)
+
+    def _compiled(self, version: ToolVersion) -> CompiledSchema:
+        schema = closed(version.schema, self._settings.dialect)
+        return compile_schema(schema, formats=version.formats, dialect=self._settings.dialect, path=version.path)
+
+    def _invalid(self, arguments: Json, wrong: Violation) -> NotCarried:
+        """Say whether the record is invalid under its own version, or only holds what nobody declared."""
+        version = self.old
+        written = compile_schema(version.schema, formats=version.formats, dialect=self._settings.dialect)
+        code = "invalid_before" if written.violations(arguments) else "undeclared"
+        return NotCarried(code=code, pointer=wrong.pointer, message=wrong.message)

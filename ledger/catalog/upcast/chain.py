@@ -1,0 +1,70 @@
+"""From a recorded version to a later one: adjacent steps, one after the other, up to the first that needs a person."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ledger.catalog.definition import Catalog, ToolDefinition
+from ledger.catalog.diff import Settings
+from ledger.catalog.steps import Upcast
+from ledger.catalog.upcast.certificate import Carried, NotCarried, Step
+from ledger.strictjson import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Journey:
+    """
+    How far a record comes.
+
+    `reached` is the version that the last certificate is for (the recorded one where there is none), `stopped` why it
+    goes no further than there, `at` the step that stopped it (None: there is no file for it).
+    """
+
+    steps: tuple[Carried, ...]
+    reached: int
+    stopped: NotCarried | None = None
+    at: Upcast | None = None
+
+    @property
+    def arrived(self) -> bool:
+        """Whether it reached the version asked for."""
+        return self.stopped is None
+
+
+class Upcasts:
+    """The steps of a catalog, each proved once; shared by everybody who carries records of it."""
+
+    def __init__(self, catalog: Catalog | None) -> None:
+        self._catalog = catalog
+        self._settings = Settings()
+        if catalog is not None:
+            self._settings = Settings(significant=catalog.significant, formats=catalog.formats)
+        self._steps: dict[tuple[str, int], Step] = {}
+
+    def step(self, definition: ToolDefinition, version: int) -> Step | None:
+        """Return the step that begins at this version, or None where no file describes one."""
+        key = (definition.name, version)
+        if key not in self._steps:
+            upcast = definition.upcasts.get(version)
+            if upcast is None or version not in definition.versions or upcast.to_version not in definition.versions:
+                return None
+            old, new = definition.versions[version], definition.versions[upcast.to_version]
+            self._steps[key] = Step(upcast, old, new, self._settings)
+        return self._steps[key]
+
+    def carry(self, tool: str, version: int, to_version: int, arguments: Json) -> Journey:
+        """Carry a record of a tool from its version as far as to *to_version*. No record makes it raise."""
+        definition = self._catalog.tools.get(tool) if self._catalog else None
+        done: list[Carried] = []
+        while version != to_version:
+            step = self.step(definition, version) if definition is not None else None
+            if step is None or step.upcast.to_version > to_version:
+                message = f"no upcast file leads from v{version} towards v{to_version}"
+                missing = NotCarried(code="no_upcast", pointer="", message=message)
+                return Journey(steps=tuple(done), reached=version, stopped=missing)
+            found = step.carry(arguments)
+            if isinstance(found, NotCarried):
+                return Journey(steps=tuple(done), reached=version, stopped=found, at=step.upcast)
+            done.append(found)
+            arguments, version = found.arguments, step.upcast.to_version
+        return Journey(steps=tuple(done), reached=version)
