@@ -123,3 +123,34 @@ def test_tones_show_on_a_terminal() -> None:
         "\x1b[31mfailed\x1b[0m  \x1b[2m-\x1b[0m",
         "ok      1",
     ]
+
+
+STEPS = (
+    Column(key="at", title="AT", short=lambda at: at[-2:], keep="all"),
+    Column(key="text"),
+    Column(key="seq", keep="all", leave=1),
+    Column(key="more", keep="all", leave=2),
+)
+STEP = {"at": "2026-05", "text": "x" * 12, "seq": 12, "more": "abc"}
+
+
+@pytest.mark.parametrize(
+    ("room", "heads", "at"),
+    [
+        (None, ["AT", "TEXT", "SEQ", "MORE"], "2026-05"),
+        (40, ["AT", "TEXT", "SEQ", "MORE"], "2026-05"),
+        (28, ["AT", "TEXT", "SEQ", "MORE"], "2026-05"),
+        (27, ["AT", "TEXT", "SEQ", "MORE"], "05"),
+        (23, ["AT", "TEXT", "SEQ", "MORE"], "05"),
+        (22, ["AT", "TEXT", "MORE"], "05"),
+        (18, ["AT", "TEXT", "MORE"], "05"),
+        (17, ["AT", "TEXT"], "05"),
+        (3, ["AT", "TEXT"], "05"),
+    ],
+)
+def test_a_narrow_terminal_has_less_in_it(room: int | None, heads: list[str], at: str) -> None:
+    """First columns are cut, then shown short, then those go that may, one after the other; a pipe has them all."""
+    head, row = (paint(line, color=False) for line in lines([STEP], STEPS, Paper(room, "utf-8")))
+    assert head.split() == heads
+    assert row.split()[0] == at
+    assert room is None or room < 12 or width(row) <= room
