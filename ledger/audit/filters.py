@@ -11,7 +11,7 @@ from ledger.calls import State
 from ledger.errors import UsageError
 from ledger.events.call_bodies import ErrorClass, FlagReason, Gate
 from ledger.events.words import Stage
-from ledger.ids import iso
+from ledger.ids import iso, moment
 from ledger.store.port import CallFilter, EventFilter
 from ledger.store.tags import label_text
 
@@ -45,8 +45,8 @@ def call_filter(given: Mapping[str, Any]) -> CallFilter:
     """
     Return the filter of calls; `duplicates=True` asks for those that were flagged as copies.
 
-    Times are datetimes or ISO 8601 texts, UTC where they have no offset. Labels are texts `key=value`, pairs, or a
-    mapping. Raises `UsageError` for an unknown word, a wrong time, or a value of another kind.
+    Times are datetimes, ages (`7d`) or ISO 8601 texts, UTC where they have no offset. Labels are texts `key=value`,
+    pairs, or a mapping. Raises `UsageError` for an unknown word, a wrong time, or a value of another kind.
     """
     asked = dict(given)
     if asked.pop("duplicates", False):
@@ -143,8 +143,8 @@ def _text(key: Any) -> str:
 
 def _stamp(name: str, value: Any) -> str:
     try:
-        moment = value if isinstance(value, datetime) else datetime.fromisoformat(value)
-        return iso(moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC))
+        found = value if isinstance(value, datetime) else moment(value, datetime.now(UTC))
+        return iso(found if found.tzinfo is not None else found.replace(tzinfo=UTC))
     except (TypeError, ValueError, OverflowError):
-        hint = "Give a datetime, or a text like 2026-05-01 or 2026-05-01T12:00:00Z."
+        hint = "Give a datetime, or a text like 7d, 2026-05-01 or 2026-05-01T12:00:00Z."
         raise UsageError(f"{name}={value!r} is not a time", hint=hint) from None

@@ -63,6 +63,14 @@ def test_an_instant_is_the_same_however_it_is_written(time: Any, elsewhere: None
     assert event_filter({"until": time}).until == "2026-05-01T12:00:00.000000Z"
 
 
+def test_an_age_is_counted_back_from_now() -> None:
+    """`since="7d"` means what it means on the command line."""
+    now = datetime.now(UTC)
+    since = call_filter({"since": "7d"}).since
+    assert since is not None
+    assert timedelta() <= datetime.fromisoformat(since) - (now - timedelta(days=7)) < timedelta(minutes=5)
+
+
 @pytest.mark.parametrize("time", ["yesterday", 17, b"2026-05-01", datetime.min.replace(tzinfo=timezone.max)])
 def test_a_wrong_time_is_told(time: Any) -> None:
     """What is no time, or outside of the calendar, is refused."""
