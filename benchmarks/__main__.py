@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks import audits, calls, histories, syncs
+from benchmarks import audits, calls, histories, imports, syncs
 
 RESULTS = Path(__file__).parent / "results" / "latest.json"
 
@@ -28,6 +28,8 @@ GOALS = {
     "append.20Callers.ratio": "<= 1.5",
     "replay.ratioToRawDecode": ">= 0.4",
     "replay.memoryGrownMiB": "flat",
+    "imports.callsPerSecond": ">= 2000",
+    "imports.memoryGrownMiB": "flat",
     "sessions.32.ratioToOne": ">= 1.5",
     "size.databaseToPayload": "<= 1.3",
     "size.replayTimeRatio2000to200": "<= 12",
@@ -75,6 +77,7 @@ def main() -> None:
             "append": lambda: histories.append_cost(folder, rounds),
             "replay": lambda: histories.replay(folder, 100_000),
             "size": lambda: histories.size_on_disk(folder),
+            "imports": lambda: imports.imports(folder, 100 * rounds, rounds),
             "audits": lambda: audits.audits(folder, 100_000 if chosen.quick else 1_000_000),
         }
         found: dict[str, Any] = {"machine": machine()}
