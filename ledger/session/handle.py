@@ -20,7 +20,7 @@ from ledger.session.loop import Loop
 from ledger.session.results import CallResult, Results
 from ledger.session.resuming import Recovered
 from ledger.session.stepwise import propose
-from ledger.session.structured import AnswerCheck, Structured, structured
+from ledger.session.structured import AnswerCheck, Structured, Wanted, structured
 from ledger.strictjson import JsonObject
 
 T = TypeVar("T")
@@ -97,8 +97,9 @@ class Session:
         Judge a model's answer that must fit a schema: it is no tool call.
 
         `schema` is a dict or a type (a pydantic model). `check(value)` returns None, an `Invalid`, or a list of them.
-        What does not fit is asked for again at most 3 times, counted from the record; then the text is kept, marked
-        `unstructured`. Options: `turn`, `format`. Raises `UsageError` for a reply with tool calls, `CatalogFault`.
+        What does not fit is asked for again at most 3 times, counted from the record, as long as the session's limits
+        allow it; then the text is kept, marked `unstructured`. Options: `turn`, `cost`, `format`, as in `dispatch`.
+        Raises `UsageError` for a reply with tool calls, `CatalogFault` for a bad schema.
         """
         return self._run(self._structured(reply, (schema, check), **options))
 
@@ -249,12 +250,14 @@ class Session:
     def _structured(
         self,
         reply: object,
-        wanted: tuple[object, AnswerCheck | None],
+        wanted: Wanted,
         *,
         turn: int | None = None,
+        cost: float | None = None,
         format: str = "openai",
     ) -> Steps[Structured]:
-        return structured(self._loop, format, reply, wanted, whole(turn, "turn="))
+        terms = Terms(offered=self._loop.offered, cost=checked_cost(cost))
+        return structured(self._loop, format, reply, wanted, terms, whole(turn, "turn="))
 
     def _call(
         self,

@@ -70,7 +70,9 @@ def kept(history: History) -> frozenset[str] | None:
 
     Derived from events alone; None: nothing was recorded, so nothing is checked.
     """
-    last = next((turn.body for turn in reversed(history.turns) if turn.body.provider not in _NO_MODEL), None)
+    bodies = (turn.body for turn in reversed(history.turns))
+    # An answer under a schema is asked for without tools; the host's own calls are no choice of a model.
+    last = next((body for body in bodies if body.provider not in _NO_MODEL and body.structured is None), None)
     if last is None or last.offered is None:
         return None
     names = set(_names(last.offered))

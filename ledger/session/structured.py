@@ -31,6 +31,7 @@ REGENERATIONS: Final = 3
 
 Status: TypeAlias = Literal["valid", "invalid", "unstructured"]
 AnswerCheck: TypeAlias = Callable[[Any], Any]
+Wanted: TypeAlias = tuple[object, AnswerCheck | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +115,7 @@ class Judge:
 
 
 def structured(
-    loop: Loop, format_name: str, reply: object, wanted: tuple[object, AnswerCheck | None], turn: int | None
+    loop: Loop, format_name: str, reply: object, wanted: Wanted, terms: Terms, turn: int | None
 ) -> Steps[Structured]:
     """
     Judge and record a reply that must fit a schema; the same one again is answered from the record.
@@ -128,7 +129,6 @@ def structured(
         raise UsageError("the reply asks for tools: it is no answer yet", hint="Give it to dispatch.")
     judge = Judge(output_schema(wanted[0]), wanted[1])
     parsed = replace(parsed, model=parsed.model or loop.core.opening.model)
-    terms = Terms(offered=loop.offered)
     number = yield from loop.turn(parsed, terms, turn, partial(_record, judge, form))
     found = loop.core.history.turn(number)
     if found is None or found.body.structured is None:
@@ -164,7 +164,7 @@ def _record(judge: Judge, form: WireFormat, core: Core, reply: Reply, terms: Ter
     body = _masked(turn_body(core, reply, terms), judge)
     schema = digest(judge.output.schema)
     attempt = _attempt(core.history, schema)
-    again = bool(violations) and attempt <= REGENERATIONS and not judge.hopeless
+    again = bool(violations) and attempt <= REGENERATIONS and not judge.hopeless and _affordable(core, body)
     status: Status = "invalid" if again else "unstructured" if violations else "valid"
     secrets = sensitive(judge.output.schema, judge.decoded)[1]
     found = [scrub(violation.to_wire(), secrets) for violation in violations]
@@ -181,6 +181,12 @@ def _record(judge: Judge, form: WireFormat, core: Core, reply: Reply, terms: Ter
     yield from core.commit(items, release=True)
     judge.told = told
     return number
+
+
+def _affordable(core: Core, body: TurnRecorded) -> bool:
+    """Whether the session's limits leave room for another try; else it is closed."""
+    core.budget.over = core.budget.reached(core.history, core.wiring.clock.now(), replace(body, kind="incomplete"))
+    return core.budget.over is None
 
 
 def _masked(body: TurnRecorded, judge: Judge) -> TurnRecorded:

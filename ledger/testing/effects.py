@@ -123,8 +123,10 @@ def _killed(program: Program, place: Path, point: Point) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # threads: the child opens all it needs by itself
         pid = os.fork()
-    if pid == 0:
-        _child(program, place, point)
+    return _buried(pid, place, point) if pid else _child(program, place, point)
+
+
+def _buried(pid: int, place: Path, point: Point) -> None:
     status = os.waitpid(pid, 0)[1]
     if not os.WIFSIGNALED(status):
         error = place / "error"

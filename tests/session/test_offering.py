@@ -236,7 +236,8 @@ def test_a_resumed_session_keeps_its_offer(tmp_path: Path) -> None:
         session = ledger.session("s")
         session.tools(only=["find_tools", "send_email"])
         session.dispatch(asked(("find_tools", {"query": "refund"})))
-        session.call("cancel_order", {"number": 1})  # the host's own call changes no offer
+        session.call("cancel_order", {"number": 1})  # neither the host's own call nor an answer changes the offer
+        session.structured(asked(text="1"), {"type": "integer"})
     for number in (1, 2):
         with reopen_fresh(tmp_path) as ledger:
             reply = asked(*((name, {"number": number}) for name in ("refund_order", "cancel_order")))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, field_validator
 
-from ledger import Invalid, Ledger
+from ledger import Invalid, Ledger, Limits
 from ledger.errors import CatalogFault, SessionClosed, UsageError
 from ledger.events import TurnRecorded
 from ledger.providers.check import check as refused_by
@@ -353,6 +353,19 @@ def test_the_async_twin(ledger: Ledger) -> None:
             return (await session.astructured(said({"n": 1}), SCHEMA, checked)).violations[0].keyword
 
     assert asyncio.run(main()) == "odd"
+
+
+@pytest.mark.parametrize("limits", [Limits(turns=2), Limits(cost=2.0)], ids=["turns", "cost"])
+def test_limits_end_the_tries(ledger: Ledger, limits: Limits) -> None:
+    """Once they are reached the model is not asked again, and the session is closed; an answer that fits stands."""
+    session = ledger.session("s", limits=limits)
+    found = [session.structured(said(f"no {n}"), SCHEMA, cost=0.9) for n in range(3)]
+    assert [each.status for each in found] == ["invalid", "invalid", "unstructured"]
+    assert session.closed in ("max_turns", "budget")
+    other = ledger.session("t", limits=Limits(turns=1))
+    assert other.structured(said("no"), SCHEMA).again
+    assert other.structured(said({"n": 1}), SCHEMA).valid
+    assert other.closed is None
 
 
 def test_a_closed_session_takes_no_answer(ledger: Ledger) -> None:
