@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, Literal
 
@@ -35,6 +37,14 @@ class Files:
     def exists(self) -> bool:
         """Return whether there is a database."""
         return self.database.exists()
+
+    def refuse_odd(self) -> None:
+        """Raise `StoreUnavailable` where a pipe, a device or a socket has the name of a file: to open it may hang."""
+        for path in (self.database, self.wal, self.lock):
+            with suppress(OSError):  # it is not there, or not ours to see: opening it tells
+                kind = stat.S_IFMT(path.stat().st_mode)
+                if kind not in (stat.S_IFREG, stat.S_IFDIR):
+                    raise StoreUnavailable(f"{path} is no file", hint="Name another place.")
 
     def refuse_network(self) -> None:
         """Raise `StoreUnavailable` where the folder lies on a network file system."""

@@ -83,6 +83,7 @@ def check(files: Files, migrate: Migrate) -> Tables:
 def reading(files: Files) -> Iterator[sqlite3.Connection]:
     """Lend a connection that cannot write, and leave no trace of it; SQLite's errors become the ledger's."""
     _refuse_missing(files)
+    files.refuse_odd()
     files.refuse_network()
     anchor = Anchor(files)
     try:
@@ -106,6 +107,7 @@ def prepare(files: Files, *, create: bool, migrate: Migrate, patience: float) ->
     if not create:
         _refuse_missing(files)
     _refuse_missing_folder(files)
+    files.refuse_odd()
     files.refuse_network()
     try:
         with SideLock(files.lock).held(patience):

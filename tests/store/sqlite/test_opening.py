@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -146,3 +147,15 @@ def test_a_disk_that_is_full_while_tables_are_made_is_reported(path: Path, monke
         with pytest.raises(StoreUnavailable, match="make room"):
             open_store(str(path), create=True)
     open_store(str(path), create=True).close()
+
+
+@pytest.mark.parametrize("options", [{"create": False}, {"create": True}, {"create": False, "read_only": True}])
+@pytest.mark.parametrize("end", ["", "-wal", ".lock"])
+def test_a_pipe_is_no_ledger(path: Path, options: dict[str, Any], end: str) -> None:
+    """Something else than a file under one of the names is refused: to open it could wait for ever."""
+    if end:
+        open_store(str(path), create=True).close()
+        Path(f"{path}{end}").unlink(missing_ok=True)
+    os.mkfifo(f"{path}{end}")
+    with pytest.raises(StoreUnavailable, match=rf"ledger\.db{end} is no file"):
+        open_store(str(path), **options)
