@@ -47,15 +47,15 @@ class Stream:
 
 
 class MemoryPlaces:
-    """Who has a place under a limit: (when it was taken, the call), oldest first."""
+    """Who has a place under a limit: (when it becomes free, the call), the first one first."""
 
     def __init__(self, calls: Mapping[str, PlacedCall]) -> None:
         self._calls = calls
         self._of: dict[str, list[tuple[str, str]]] = {}
 
-    def free_until(self, key: str, moment: str) -> None:
+    def free_until(self, key: str, now: str) -> None:
         """Free old places; see `Places.free_until`."""
-        self._of[key] = [place for place in self._of.get(key, ()) if place[0] > moment]
+        self._of[key] = [place for place in self._of.get(key, ()) if place[0] > now]
 
     def free_ended(self, key: str) -> None:
         """Free the places of calls that run no more; see `Places.free_ended`."""
@@ -65,25 +65,28 @@ class MemoryPlaces:
         placed = self._calls.get(call_id)
         return placed is not None and placed.row.state == "started"
 
-    def not_after(self, key: str, now: str) -> bool:
-        """Move what was taken in the future; see `Places.not_after`."""
+    def not_after(self, key: str, latest: str) -> bool:
+        """Shorten what is taken too long; see `Places.not_after`."""
         before = self._of.get(key, [])
-        self._of[key] = [(min(at, now), call_id) for at, call_id in before]
+        self._of[key] = [(min(at, latest), call_id) for at, call_id in before]
         return self._of[key] != before
 
     def taken(self, key: str) -> int:
         """Count; see `Places.taken`."""
         return len(self._of.get(key, ()))
 
-    def taken_at(self, key: str, skip: int) -> str:
-        """Return the time of a place; see `Places.taken_at`."""
+    def free_at(self, key: str, skip: int) -> str:
+        """Return the time of a place; see `Places.free_at`."""
         return self._of[key][skip][0]
 
-    def take(self, key: str, call_id: str, now: str) -> None:
+    def take(self, key: str, call_id: str, free_at: str) -> None:
         """Give a place to a call; see `Places.take`."""
         of_key = self._of.setdefault(key, [])
-        if (now, call_id) not in of_key:
-            of_key.append((now, call_id))
+        if (free_at, call_id) not in of_key:
+            of_key.append((free_at, call_id))
+
+    def sweep(self, now: str) -> None:
+        """Keep everything: what is in memory ends with it."""
 
 
 class MemoryStore:

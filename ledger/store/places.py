@@ -5,33 +5,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Final, Protocol
 
 from ledger.errors import RateLimited
 from ledger.ids import iso, parse_iso
 from ledger.store.port import RateGuard
 
+RUNNING: Final = ""
+"""When a place becomes free that a call has as long as it runs."""
+
 
 class Places(Protocol):
     """The places of one store, inside one transaction; times are ISO 8601 UTC."""
 
-    def free_until(self, key: str, moment: str) -> None:
-        """Free the places that were taken at this moment or before."""
+    def free_until(self, key: str, now: str) -> None:
+        """Free the places whose time is over."""
 
     def free_ended(self, key: str) -> None:
         """Free the places of calls that are not in state "started"."""
 
-    def not_after(self, key: str, now: str) -> bool:
-        """Move what was taken later than now to now; return whether there was any."""
+    def not_after(self, key: str, latest: str) -> bool:
+        """Let what is taken longer than to this moment be free then; return whether there was any."""
 
     def taken(self, key: str) -> int:
         """Return how many places are taken."""
 
-    def taken_at(self, key: str, skip: int) -> str:
-        """Return when the oldest place was taken, or that many after it; there is one."""
+    def free_at(self, key: str, skip: int) -> str:
+        """Return when the first place becomes free, or that many after it; there is one."""
 
-    def take(self, key: str, call_id: str, now: str) -> None:
-        """Give a place to a call; twice at one moment is the same as once."""
+    def take(self, key: str, call_id: str, free_at: str) -> None:
+        """Give a place to a call until then (`RUNNING`: while it runs); the same twice is the same as once."""
+
+    def sweep(self, now: str) -> None:
+        """Forget some places of any key that are free again: most keys (principals) are never asked for again."""
 
 
 def set_back(guards: Sequence[RateGuard], places: Places, now: datetime) -> bool:
@@ -41,8 +47,8 @@ def set_back(guards: Sequence[RateGuard], places: Places, now: datetime) -> bool
     The clock was set back since: they must not be free at once, nor taken for ever. It is kept also where the append
     is refused.
     """
-    timed = [guard.key for guard in guards if guard.seconds is not None]
-    moved = [places.not_after(key, iso(now)) for key in timed]  # each of them, not only up to the first
+    # Each of them, not only up to the first.
+    moved = [places.not_after(guard.key, _free_at(guard, now)) for guard in guards if guard.seconds is not None]
     return any(moved)
 
 
@@ -52,7 +58,7 @@ def admit(guards: Sequence[RateGuard], places: Places, now: datetime) -> None:
         if guard.seconds is None:
             places.free_ended(guard.key)
         else:
-            places.free_until(guard.key, iso(now - timedelta(seconds=guard.seconds)))
+            places.free_until(guard.key, iso(now))
         taken = places.taken(guard.key)
         if taken + len(guard.calls) > guard.max:
             room = max(0, guard.max - taken)
@@ -65,8 +71,11 @@ def _wait(guard: RateGuard, places: Places, taken: int, now: datetime) -> float 
         return None
     if not taken:
         return guard.seconds
-    oldest = parse_iso(places.taken_at(guard.key, max(0, taken - guard.max)))
-    return (oldest + timedelta(seconds=guard.seconds) - now).total_seconds()
+    return (parse_iso(places.free_at(guard.key, max(0, taken - guard.max))) - now).total_seconds()
+
+
+def _free_at(guard: RateGuard, now: datetime) -> str:
+    return RUNNING if guard.seconds is None else iso(now + timedelta(seconds=guard.seconds))
 
 
 def together(guards: Sequence[RateGuard]) -> tuple[RateGuard, ...]:
@@ -82,4 +91,6 @@ def take(guards: Sequence[RateGuard], places: Places, now: datetime) -> None:
     """Give every call of the guards its places."""
     for guard in guards:
         for call_id in guard.calls:
-            places.take(guard.key, call_id, iso(now))
+            places.take(guard.key, call_id, _free_at(guard, now))
+    if guards:
+        places.sweep(iso(now))

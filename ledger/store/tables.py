@@ -215,16 +215,16 @@ class ToolVersionRow(Table, table=True):
 
 class LimitedStartRow(Table, table=True):
     """
-    A place that a started call has under a limit (`ledger.store.port.RateGuard`); rows live as long as they count.
+    A place that a started call has under a limit (`ledger.store.port.RateGuard`) until `free_at` ("": while it runs).
 
     Written only by starts that have a limit: an index on `call` would cost every append a page.
     """
 
     __tablename__ = "limited_start"
-    __table_args__ = ({"sqlite_with_rowid": False},)
+    __table_args__ = (Index("limited_start_free", "free_at"), {"sqlite_with_rowid": False})
 
     limit_key: str = Field(sa_column=Column(Text, primary_key=True))
-    taken_at: str = Field(sa_column=Column(Text, primary_key=True))
+    free_at: str = Field(sa_column=Column(Text, primary_key=True))
     call_id: str = Field(sa_column=Column(Text, primary_key=True))
 
 

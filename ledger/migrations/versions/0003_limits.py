@@ -16,7 +16,8 @@ def upgrade() -> None:
     op.create_table(
         "limited_start",
         sa.Column("limit_key", sa.Text, primary_key=True),
-        sa.Column("taken_at", sa.Text, primary_key=True),
+        sa.Column("free_at", sa.Text, primary_key=True),
         sa.Column("call_id", sa.Text, primary_key=True),
         sqlite_with_rowid=False,
     )
+    op.create_index("limited_start_free", "limited_start", ["free_at"])

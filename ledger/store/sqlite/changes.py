@@ -185,29 +185,34 @@ class SqlitePlaces:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def free_until(self, key: str, moment: str) -> None:
+    def free_until(self, key: str, now: str) -> None:
         """Free old places."""
-        self._run(sql.FREE_UNTIL, key, moment)
+        self._run(sql.FREE_UNTIL, key, now)
 
     def free_ended(self, key: str) -> None:
         """Free the places of calls that run no more."""
         self._run(sql.FREE_ENDED, key)
 
-    def not_after(self, key: str, now: str) -> bool:
-        """Move what was taken in the future to now; return whether there was any."""
-        return self._run(sql.NOT_AFTER, now, key, now).rowcount > 0
+    def not_after(self, key: str, latest: str) -> bool:
+        """Shorten what is taken too long; return whether there was any."""
+        return self._run(sql.NOT_AFTER, latest, key, latest).rowcount > 0
 
     def taken(self, key: str) -> int:
         """Count."""
         return int(self._run(sql.TAKEN, key).fetchone()[0])
 
-    def taken_at(self, key: str, skip: int) -> str:
+    def free_at(self, key: str, skip: int) -> str:
         """Return the time of a place."""
-        return str(self._run(sql.TAKEN_AT, key, skip).fetchone()[0])
+        return str(self._run(sql.FREE_AT, key, skip).fetchone()[0])
 
-    def take(self, key: str, call_id: str, now: str) -> None:
+    def take(self, key: str, call_id: str, free_at: str) -> None:
         """Give a place to a call."""
-        self._run(sql.TAKE_PLACE, key, now, call_id)
+        self._run(sql.TAKE_PLACE, key, free_at, call_id)
+
+    def sweep(self, now: str) -> None:
+        """Forget a few places that are free again."""
+        self._run(sql.SWEEP_TIMED, now)
+        self._run(sql.SWEEP_RUNNING)
 
     def _run(self, statement: str, *values: Any) -> sqlite3.Cursor:
         return sql.run(self._connection, statement, values)

@@ -74,15 +74,22 @@ NEW_TOOL_VERSION: Final = (
     " contract, description, recorded_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
-FREE_UNTIL: Final = "DELETE FROM limited_start WHERE limit_key = ? AND taken_at <= ?"
-FREE_ENDED: Final = (
-    "DELETE FROM limited_start WHERE limit_key = ? AND NOT EXISTS"
-    " (SELECT 1 FROM call WHERE call.call_id = limited_start.call_id AND call.state = 'started')"
-)
-NOT_AFTER: Final = "UPDATE OR REPLACE limited_start SET taken_at = ? WHERE limit_key = ? AND taken_at > ?"
+_RUNS: Final = "(SELECT 1 FROM call WHERE call.call_id = limited_start.call_id AND call.state = 'started')"
+_PLACES: Final = "SELECT limit_key, free_at, call_id FROM limited_start"
+FREE_UNTIL: Final = "DELETE FROM limited_start WHERE limit_key = ? AND free_at <= ?"
+FREE_ENDED: Final = f"DELETE FROM limited_start WHERE limit_key = ? AND NOT EXISTS {_RUNS}"  # noqa: S608 - our own words
+NOT_AFTER: Final = "UPDATE OR REPLACE limited_start SET free_at = ? WHERE limit_key = ? AND free_at > ?"
 TAKEN: Final = "SELECT count(*) FROM limited_start WHERE limit_key = ?"
-TAKEN_AT: Final = "SELECT taken_at FROM limited_start WHERE limit_key = ? ORDER BY taken_at LIMIT 1 OFFSET ?"
-TAKE_PLACE: Final = "INSERT OR IGNORE INTO limited_start (limit_key, taken_at, call_id) VALUES (?, ?, ?)"
+FREE_AT: Final = "SELECT free_at FROM limited_start WHERE limit_key = ? ORDER BY free_at LIMIT 1 OFFSET ?"
+TAKE_PLACE: Final = "INSERT OR IGNORE INTO limited_start (limit_key, free_at, call_id) VALUES (?, ?, ?)"
+SWEEP_TIMED: Final = (
+    "DELETE FROM limited_start WHERE (limit_key, free_at, call_id) IN"  # noqa: S608 - our own words
+    f" ({_PLACES} WHERE free_at > '' AND free_at <= ? LIMIT 16)"
+)
+SWEEP_RUNNING: Final = (
+    "DELETE FROM limited_start WHERE (limit_key, free_at, call_id) IN"  # noqa: S608 - our own words
+    f" ({_PLACES} WHERE free_at = '' AND NOT EXISTS {_RUNS} LIMIT 16)"
+)
 
 CALL: Final = f"SELECT {PLACED} FROM call WHERE call_id = ?"  # noqa: S608 - our own names
 ALL_CALLS: Final = f"SELECT {PLACED} FROM call"  # noqa: S608 - our own names
