@@ -212,6 +212,14 @@ def test_versions_are_listed(world: Path) -> None:
     assert [row["calls"] for row in rows if row["tool"] == "find"] == [5]
 
 
+def test_python_has_the_same_counts(world: Path) -> None:
+    """What --json prints is what `Ledger.stats` and `Ledger.versions` yield."""
+    with opened(world) as host:
+        counts, versions = list(host.stats(by=["code", "tool"], tenant="acme")), list(host.versions(tenant="acme"))
+    assert data("audit", "stats", "--by", "code", "--by", "tool", "--tenant", "acme") == counts
+    assert data("audit", "versions", "--tenant", "acme") == versions
+
+
 @pytest.mark.parametrize(
     "command",
     [

@@ -31,7 +31,7 @@ from ledger.store import tags
 from ledger.store.memory import MemoryStore
 from ledger.store.port import Append, CallFilter, EventFilter, GroupKey, Store
 from ledger.store.sqlite import hints
-from ledger.store.sqlite.filters import Hints
+from ledger.store.sqlite.where import Hints
 from ledger.store.urls import open_store
 
 DAY = datetime(2026, 5, 1, tzinfo=UTC)

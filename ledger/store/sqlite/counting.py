@@ -10,8 +10,9 @@ from typing import Any, Final
 from ledger.store.fits import Group, in_order, rank, tally
 from ledger.store.port import CallFilter, GroupKey, Tally
 from ledger.store.sqlite import sql
-from ledger.store.sqlite.filters import Where, call_where
+from ledger.store.sqlite.filters import call_where
 from ledger.store.sqlite.hints import look
+from ledger.store.sqlite.where import Where
 
 _COUNTS: Final = "count(*), sum(model_can_repair), count(duration_ms)"
 _WHOLE: Final = 2**31

@@ -8,7 +8,8 @@ from typing import Final
 
 from ledger.store.port import CallFilter, EventFilter
 from ledger.store.sqlite import sql
-from ledger.store.sqlite.filters import Hints, tags_asked
+from ledger.store.sqlite.filters import tags_asked
+from ledger.store.sqlite.where import Hints
 
 MOST_SESSIONS: Final = 4096
 """Sessions of a tag that are counted; a tag of more leads nowhere."""

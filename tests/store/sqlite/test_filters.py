@@ -11,7 +11,8 @@ from sqlalchemy import create_engine
 from ledger.store import tables
 from ledger.store.port import CallFilter, EventFilter
 from ledger.store.sqlite import sql
-from ledger.store.sqlite.filters import NO_HINTS, Hints, call_where, event_where
+from ledger.store.sqlite.filters import call_where, event_where
+from ledger.store.sqlite.where import NO_HINTS, Hints
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ import pytest
 
 from ledger.events import SessionOpened
 from ledger.store.port import Append, EventFilter
-from ledger.store.sqlite.filters import NO_HINTS
 from ledger.store.sqlite.hints import look
 from ledger.store.sqlite.store import SqliteStore
+from ledger.store.sqlite.where import NO_HINTS
 from ledger.store.urls import open_store
 from ledger.testing.contract.building import Story, ids, note
 
