@@ -53,3 +53,27 @@ def test_a_tag_that_no_session_has_leads_to_nothing(store: SqliteStore) -> None:
     with store._pool.connection() as connection:
         assert look(connection, EventFilter(actor="nobody"), 5).tag == ("actor", "nobody")
     assert list(store.events(EventFilter(actor="nobody"), limit=5)) == []
+
+
+def test_spans_bound_where_a_time_can_be(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`since` is inclusive and `until` is not, to the very moment; what no span holds yet is looked at."""
+    monkeypatch.setattr("ledger.store.tags.SPAN", 1)
+    for day in (3, 4, 2, 5):
+        story = Story(f"d{day}", at=f"2027-01-0{day}T00:00:00.000000Z")
+        store.append(Append(session_id=story.session_id, drafts=(story.event(note("n")),)))
+    with store._pool.connection() as connection:
+        first: int = connection.execute("SELECT min(position) FROM event_span").fetchone()[0]
+
+        def low(day: int) -> int:
+            return look(connection, EventFilter(since=f"2027-01-0{day}T00:00:00.000000Z"), 5).low - first
+
+        def high(day: int) -> int | None:
+            return look(connection, EventFilter(until=f"2027-01-0{day}T00:00:00.000000Z"), 5).high
+
+        assert [low(day) for day in (3, 4, 5, 6)] == [-first, 0, 2, 3]
+        assert [high(day) for day in (2, 3, 4, 5, 6)] == [first, first + 2, first + 2, first + 2, first + 3]
+    monkeypatch.setattr("ledger.store.tags.SPAN", 1024)
+    story = Story("tail", at="2027-01-01T00:00:00.000000Z")
+    store.append(Append(session_id="tail", drafts=(story.event(note("n")),)))
+    with store._pool.connection() as connection:
+        assert look(connection, EventFilter(until="2027-01-02T00:00:00.000000Z"), 5).high is None
