@@ -62,6 +62,7 @@ class Call:
     tool: str = ""
     schema_version: int | None = None
     schema_digest: str | None = None
+    intent_version: int | None = None  # of the arguments as they were asked; an upcast leaves it
     turn: int = 0
     index: int = 0
     revision: int = 0

@@ -113,6 +113,7 @@ def _proposed(body: CallProposed, event: Event) -> Changes:
         "tool": event.tool or "",
         "schema_version": event.schema_version,
         "schema_digest": event.schema_digest,
+        "intent_version": event.schema_version,
         "turn": event.turn or 0,
         "index": event.index or 0,
         "revision": event.revision or 0,
@@ -272,13 +273,15 @@ def _upcast(call: Call, body: CallUpcast, event: Event) -> Changes:
     approval = call.approval
     if approval is not None and body.keeps_approval and approval.arguments_digest == body.digest_before:
         approval = dataclasses.replace(approval, arguments_digest=body.digest_after)
-    return {
+    changes: Changes = {
         "executed": body.arguments,
         "schema_version": body.to_version,
         "schema_digest": event.schema_digest,
         "arguments_digest": body.digest_after,
         "approval": approval,
     }
+    # It waits because its tool changed; carried over, what is left to say is whether it shall run.
+    return changes | {"reason": "not-started"} if call.reason == "schema-changed" else changes
 
 
 def _late(call: Call, body: CallOutcomeArrivedLate, event: Event) -> Changes:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from copy import deepcopy
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from ledger.catalog.definition import Catalog, ToolDefinition, ToolVersion
 from ledger.catalog.function import place_of
 from ledger.catalog.tool import Tool
+from ledger.catalog.upcast.chain import Upcasts
 from ledger.errors import ToolMisfit
 
 
@@ -52,6 +54,11 @@ class Registry:
 
     def _published(self, name: str) -> ToolDefinition | None:
         return self.catalog.tools.get(name) if self.catalog else None
+
+    @cached_property
+    def upcasts(self) -> Upcasts:
+        """The proved steps between versions; shared, so that each is proved once."""
+        return Upcasts(self.catalog)
 
     def definition(self, name: str) -> ToolDefinition | None:
         """Return how *name* is defined, by the catalog or by its function; None: nobody knows it."""

@@ -287,6 +287,10 @@ class Core:
             return in_time(before.late) if before.late.settles else body  # it came just before the flag
         return body
 
+    def event(self, item: Item) -> Event:
+        """Return an item as an event, to see what it leads to; what is recorded is made at the commit."""
+        return self._event(item, item.body, None)
+
     def _event(self, item: Item, body: Body, cause: str | None) -> Event:
         call = item.call
         known = call is not None and call.state != "unknown"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,13 +12,22 @@ from ledger.history import History, Turn
 from ledger.strictjson import canonical
 
 
+def _as_recorded(call: Call) -> Any:
+    return call.arguments
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What of a proposal counts for sameness: the tool, and the arguments (or the raw text that is none)."""
+    """
+    What of a proposal counts for sameness: the tool, and the arguments (or the raw text that is none).
+
+    `intent` returns a recorded call's arguments in the form of the version that is asked for now.
+    """
 
     tool: str
     arguments: Any
     raw: str | None
+    intent: Callable[[Call], Any] = _as_recorded
 
     def equals(self, call: Call) -> bool:
         """Whether a recorded call asks for the same; provider ids are ignored, 1 and 1.0 are kept apart."""
@@ -26,7 +35,7 @@ class Shape:
             return False
         if self.arguments is None or call.arguments is None:
             return self.arguments is call.arguments and self.raw == call.raw_arguments
-        return canonical(self.arguments) == canonical(call.arguments)
+        return canonical(self.arguments) == canonical(self.intent(call))
 
 
 def find_turn(

@@ -14,6 +14,7 @@ from ledger.execution.requests import Steps
 from ledger.history import History
 from ledger.providers.choice import forbids_calls
 from ledger.providers.port import ProposedCall, Reply
+from ledger.session.carrying import same_intent
 from ledger.session.copies import settled_by
 from ledger.session.core import Core, Item
 from ledger.session.gating import has_user_code, pass_gates, resource_keys
@@ -210,12 +211,15 @@ def duplicate_of(core: Core, work: Work) -> Call | None:
     untold = [entry.call for entry in history.settled if entry.sequence > core.told_until]
     for call in (*history.open_calls(), *untold):
         earlier = call.tool == work.stub.tool and call.turn < work.stub.turn and call.side_effecting
-        if earlier and call.reason != "duplicate" and _same_arguments(call, work):
+        if earlier and call.reason != "duplicate" and _same_arguments(core, call, work):
             return call  # a copy's original is among them too
     return None
 
 
-def _same_arguments(call: Call, work: Work) -> bool:
+def _same_arguments(core: Core, call: Call, work: Work) -> bool:
+    """Compare what would run; of another version, the intents, carried to the version asked for now."""
+    if call.schema_version != work.stub.schema_version:
+        return same_intent(core, call, work.stub.schema_version, work.recorded)
     if call.arguments_digest is not None:
         return call.arguments_digest == work.digest
     return digest(call.arguments) == digest(work.recorded)
@@ -248,10 +252,10 @@ def rebuilt(core: Core, call: Call, tool: Tool | None) -> Work:
     """Return the work of a recorded call, to go on with it after a crash or a verdict."""
     work = Work(stub=call, tool=tool, version=tool.version if tool else None)
     work.intent = work.recorded = call.arguments
-    if tool is not None and call.executed is None and isinstance(call.arguments, dict):
-        work.to_run = tool.with_defaults(call.arguments)
-    else:
-        work.to_run = call.to_run
+    never_started = call.executed is None or call.attempt == 0  # what an upcast made of them has no defaults yet
+    work.to_run = call.to_run
+    if tool is not None and never_started and isinstance(call.to_run, dict):
+        work.to_run = tool.with_defaults(call.to_run)
     work.digest = digest(work.to_run)
     if call.call_id in core.secrets:
         work.to_run = core.secrets[call.call_id]

@@ -9,10 +9,10 @@ from ledger.execution.requests import Steps, io
 from ledger.gates import decode
 from ledger.providers.port import ProposedCall
 from ledger.replay import call_at
+from ledger.session.carrying import same_intent
 from ledger.session.core import Core
 from ledger.session.redaction import sensitive
 from ledger.session.work import digest_of
-from ledger.strictjson import digest
 
 _NOW = 2**62  # behind every event
 
@@ -46,4 +46,5 @@ def _same(core: Core, found: Call, call: ProposedCall) -> bool:
         applied = version.contract.apply_defaults
         to_run = with_defaults(version.schema, decoded) if applied else decoded
         return digest_of(core, to_run, masked=True) == found.arguments_digest
-    return found.arguments is not None and digest(shown) == digest(found.arguments)
+    number = version.version if version is not None else None
+    return found.arguments is not None and same_intent(core, found, number, shown)

@@ -12,6 +12,7 @@ from ledger.execution.outcome import Unknown
 from ledger.execution.requests import Steps
 from ledger.gates import lookup
 from ledger.recovery import Decision, Here, decide
+from ledger.session.carrying import UPCASTABLE, Carrying, carry
 from ledger.session.core import Core, Item
 from ledger.session.doubt import Settler
 from ledger.session.gating import PURE_GATES, pass_gates, passed, resource_keys, to_pass
@@ -26,6 +27,31 @@ class Recovered:
 
     decisions: list[dict[str, object]] = field(default_factory=list)
     needs_code: list[Call] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A call with what was decided about it, and what its upcasts made of it before that."""
+
+    work: Work
+    decision: Decision
+    carrying: Carrying
+
+    def to_wire(self) -> dict[str, object]:
+        """Return it as `session.resumed` records it."""
+        call, decision = self.work.stub, self.decision
+        told: dict[str, object] = {
+            "callId": call.call_id,
+            "tool": call.tool,
+            "found": call.state,
+            "action": decision.action,
+        }
+        extra = {
+            "flag": decision.flag,
+            "code": decision.code,
+            "upcastTo": call.schema_version if self.carrying.items else None,
+        }
+        return told | {key: value for key, value in extra.items() if value} | {"reason": decision.why}
 
 
 def resume(core: Core, *, dry_run: bool = False, execute: bool = True) -> Steps[Recovered]:
@@ -48,10 +74,12 @@ def _resume(core: Core, *, dry_run: bool, execute: bool) -> Steps[Recovered]:
         return found
     runner = Runner(core)
     ready: list[Work] = []
-    decided: list[tuple[Work, Decision]] = []
-    for call in core.history.open_calls():
-        if call.executor == "provider":
+    decided: list[Decided] = []
+    for recorded in core.history.open_calls():
+        if recorded.executor == "provider":
             continue
+        carrying = carry(core, recorded) if recorded.state in UPCASTABLE else Carrying(recorded)
+        call = carrying.call
         decision = decide(call, here(core, call, execute=execute))
         work = rebuilt(core, call, tool_of(core, call))
         if decision.action == "gate":
@@ -60,19 +88,20 @@ def _resume(core: Core, *, dry_run: bool, execute: bool) -> Steps[Recovered]:
             why = "the arguments that would run are not those that were approved"
             decision = Decision(action="flag", flag="approval-mismatch", why=why)
         if decision.action == "needs-code":
-            found.needs_code.append(call)
+            found.needs_code.append(recorded)
         if decision.action in ("stay", "needs-code"):
             continue
-        found.decisions.append(_told(call, decision))
-        decided.append((work, decision))
+        decided.append(Decided(work, decision, carrying))
+        found.decisions.append(decided[-1].to_wire())
     if dry_run or not found.decisions:
         return found
     runner.pending = [Item(SessionResumed(decisions=tuple(found.decisions)))]
-    if any(decision.action == "reconcile" for _, decision in decided):  # the host's code runs under the lease
+    if any(each.decision.action == "reconcile" for each in decided):  # the host's code runs under the lease
         resumed, runner.pending = runner.pending, []
         yield from core.commit(resumed)
-    for work, decision in decided:
-        runner.pending += yield from _act(core, work, decision, ready)
+    for each in decided:
+        runner.pending += each.carrying.items
+        runner.pending += yield from _act(core, each, ready)
     yield from _go_on(core, runner, ready)
     return found
 
@@ -141,27 +170,21 @@ def _pure_gates(core: Core, work: Work, decision: Decision) -> Decision:
 
 
 def check_again(core: Core, work: Work) -> None:
-    """Take a recorded call through the pure gates again, under its recorded version."""
+    """Take a recorded call through the pure gates again, under the version that its arguments have."""
     call = work.stub
     known = work.tool is not None or core.wiring.registry.definition(call.tool) is not None
     seen = replace(situation(core, call, known=known), stage="active" if known else None)
-    if known or call.schema_version is None:
-        examine(core, work, call.raw_arguments, core.secrets.get(call.call_id, call.arguments), seen)
+    if not known and call.schema_version is not None:
+        return
+    raw = call.raw_arguments if call.executed is None else None  # what an upcast made of them is no text any more
+    examine(core, work, raw, core.secrets.get(call.call_id, call.to_run), seen)
+    if call.executed is not None:
+        work.intent = work.recorded = call.arguments
 
 
-def _told(call: Call, decision: Decision) -> dict[str, object]:
-    told: dict[str, object] = {
-        "callId": call.call_id,
-        "tool": call.tool,
-        "found": call.state,
-        "action": decision.action,
-    }
-    extra = {"flag": decision.flag, "code": decision.code}
-    return told | {key: value for key, value in extra.items() if value} | {"reason": decision.why}
-
-
-def _act(core: Core, work: Work, decision: Decision, ready: list[Work]) -> Steps[list[Item]]:
+def _act(core: Core, decided: Decided, ready: list[Work]) -> Steps[list[Item]]:
     """Return the events that follow at once; what shall run is put into `ready`."""
+    work, decision = decided.work, decided.decision
     call = work.stub
     if decision.action == "reconcile":
         return (yield from _reconcile(core, work, ready))
@@ -170,17 +193,19 @@ def _act(core: Core, work: Work, decision: Decision, ready: list[Work]) -> Steps
         return []
     if decision.action == "reject" and work.refusal is None:
         work.refusal = _retired(core, call)
-    items = [Item(_end(work, decision), call)]
+    items = [Item(_end(decided), call)]
     if decision.action == "flag" and call.state == "proposed" and work.tool is not None and work.to_run is not None:
         # so that a verdict is bound to the arguments that would run
         items.insert(0, Item(passed(work, PURE_GATES), call))
     return items
 
 
-def _end(work: Work, decision: Decision) -> Body:
+def _end(decided: Decided) -> Body:
+    work, decision = decided.work, decided.decision
     call = work.stub
     if decision.action == "flag":
-        return CallFlagged(reason=decision.flag or "outcome-unknown", evidence=_evidence(call, decision))
+        evidence = _evidence(call, decision) | decided.carrying.evidence
+        return CallFlagged(reason=decision.flag or "outcome-unknown", evidence=evidence)
     if decision.action == "fail":
         return CallFailed(
             code=decision.code or "tool_error",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 
@@ -11,43 +10,13 @@ from ledger.catalog.definition import ToolVersion
 from ledger.catalog.diff import Settings
 from ledger.catalog.diff.difference import DEFAULT
 from ledger.catalog.steps import Upcast
-from ledger.catalog.upcast.proof import Grade, Proof, prove
+from ledger.catalog.upcast.proof import Proof, prove
 from ledger.catalog.upcast.reading import closed
+from ledger.catalog.upcast.records import Carried, NotCarried
 from ledger.catalog.upcast.stops import Stop
 from ledger.catalog.upcast.values import back, forth
 from ledger.catalog.violation import Violation
 from ledger.strictjson import Json, canonical
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Carried:
-    """
-    The certificate of one record over one step.
-
-    `arguments` are those of the new form, the digests (SHA-256 of canonical JSON) those before and after, `validator`
-    the name and version of what checked both; it came back from the new form exactly as it had been.
-    """
-
-    arguments: Json
-    digest_before: str
-    digest_after: str
-    validator: str
-    upcast: Upcast
-    grade: Grade
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotCarried:
-    """
-    Why a record is not carried; a person is asked.
-
-    `code`: what the proof or an operation says, or "invalid_before" (under its own version), "undeclared" (it holds
-    what its version does not declare), "invalid_after", "not_round_trip".
-    """
-
-    code: str
-    pointer: str
-    message: str
 
 
 class Step:

@@ -2,33 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ledger.catalog.definition import Catalog, ToolDefinition
-from ledger.catalog.diff import Settings
+from ledger.catalog.definition import Catalog, ToolDefinition, ToolVersion
 from ledger.catalog.steps import Upcast
-from ledger.catalog.upcast.certificate import Carried, NotCarried, Step
+from ledger.catalog.upcast.records import Carried, Carrier, Journey, NotCarried
 from ledger.strictjson import Json
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Journey:
-    """
-    How far a record comes.
-
-    `reached` is the version that the last certificate is for (the recorded one where there is none), `stopped` why it
-    goes no further than there, `at` the step that stopped it (None: there is no file for it).
-    """
-
-    steps: tuple[Carried, ...]
-    reached: int
-    stopped: NotCarried | None = None
-    at: Upcast | None = None
-
-    @property
-    def arrived(self) -> bool:
-        """Whether it reached the version asked for."""
-        return self.stopped is None
 
 
 class Upcasts:
@@ -36,12 +13,9 @@ class Upcasts:
 
     def __init__(self, catalog: Catalog | None) -> None:
         self._catalog = catalog
-        self._settings = Settings()
-        if catalog is not None:
-            self._settings = Settings(significant=catalog.significant, formats=catalog.formats)
-        self._steps: dict[tuple[str, int], Step] = {}
+        self._steps: dict[tuple[str, int], Carrier] = {}
 
-    def step(self, definition: ToolDefinition, version: int) -> Step | None:
+    def step(self, definition: ToolDefinition, version: int) -> Carrier | None:
         """Return the step that begins at this version, or None where no file describes one."""
         key = (definition.name, version)
         if key not in self._steps:
@@ -49,7 +23,7 @@ class Upcasts:
             if upcast is None or version not in definition.versions or upcast.to_version not in definition.versions:
                 return None
             old, new = definition.versions[version], definition.versions[upcast.to_version]
-            self._steps[key] = Step(upcast, old, new, self._settings)
+            self._steps[key] = _proved(upcast, old, new, self._catalog)
         return self._steps[key]
 
     def carry(self, tool: str, version: int, to_version: int, arguments: Json) -> Journey:
@@ -68,3 +42,12 @@ class Upcasts:
             done.append(found)
             arguments, version = found.arguments, step.upcast.to_version
         return Journey(steps=tuple(done), reached=version)
+
+
+def _proved(upcast: Upcast, old: ToolVersion, new: ToolVersion, catalog: Catalog | None) -> Carrier:
+    from ledger.catalog.diff import Settings  # the prover: only who meets a record of another version pays for it
+    from ledger.catalog.upcast.certificate import Step
+
+    if catalog is None:
+        return Step(upcast, old, new)
+    return Step(upcast, old, new, Settings(significant=catalog.significant, formats=catalog.formats))

@@ -12,6 +12,7 @@ from ledger.catalog.diff.rules import VERDICTS
 from ledger.catalog.steps import Upcast
 from ledger.catalog.upcast.image import Image
 from ledger.catalog.upcast.reading import closed
+from ledger.catalog.upcast.records import Grade
 from ledger.catalog.upcast.stops import Stop, Unprovable
 from ledger.catalog.upcast.values import back
 from ledger.catalog.vocabulary import DIALECTS, Dialect
@@ -19,12 +20,6 @@ from ledger.strictjson import Json, JsonObject
 
 Status: TypeAlias = Literal["proved", "unknown", "refuted", "none"]
 """`none`: there is no upcast, or its file itself says that the change is one of meaning."""
-
-Grade: TypeAlias = Literal["iso", "embed", "partial"]
-"""
-`iso`: both forms say exactly the same. `embed`: the new one can say more. `partial`: some of the old form has no place
-in the new one; a record that has is carried, each other one goes to a person.
-"""
 
 NARROWING: Final = frozenset(
     [
