@@ -33,7 +33,7 @@ def odd(path: Path) -> None:
     drafts.append(story.of_call("odd-call", CallAuthorized(by="policy", arguments_digest="d")))
     start = CallStarted(idempotency_key="k", worker="w", token=1, resource_keys=("repo:\udce9", "b"))
     drafts.append(story.of_call("odd-call", start, attempt=1))
-    drafts += [story.event(note("x")) for _ in range(1100)]
+    drafts += [story.event(note("x")) for _ in range(2100)]
     store.append(Append(session_id=story.session_id, drafts=tuple(drafts), calls=story.rows("odd-call")))
     store.close()
 

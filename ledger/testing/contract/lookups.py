@@ -161,17 +161,17 @@ class LookUpContract(StoreCase):
         assert (refused.key, refused.timed, refused.p50, refused.p95) == (("model",), 0, None, None)
 
     def test_ranks_are_of_the_values_themselves(self, store: Store) -> None:
-        """Percentiles go by nearest rank: of 20 durations the 10th and the 19th, whatever their order."""
-        story, names = Story("s9"), [f"c{n}" for n in range(20)]
+        """Percentiles go by nearest rank: of 100 durations the 50th and the 95th, whatever their order."""
+        story, names = Story("s9"), [f"c{n}" for n in range(100)]
         drafts = [story.propose(name) for name in names]
         passed = CallValidated(gates=(), validator="v", arguments_digest=DIGEST)
         for n, name in enumerate(names):
-            took = float((n * 7) % 20 + 1)
+            took = float((n * 7) % 100 + 1)
             end = CallFailed(code="x", error_class="tool", message="", duration_ms=took, not_started=True)
             drafts += [story.of_call(name, passed), story.of_call(name, end)]
         store.append(Append(session_id="s9", drafts=tuple(drafts), calls=story.rows(*names)))
         (tally,) = store.tally(CallFilter(), ("state",))
-        assert (tally.timed, tally.p50, tally.p95) == (20, 10.0, 19.0)
+        assert (tally.timed, tally.p50, tally.p95) == (100, 50.0, 95.0)
 
     def test_what_appends_look_up_is_what_the_events_say(self, store: Store) -> None:
         """Nothing differs after appends, and nothing is changed where it is made again."""
