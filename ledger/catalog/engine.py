@@ -66,7 +66,7 @@ def _below(validator: Any, node: Schema, value: Json, step: str | int) -> Errors
 
 def is_number(value: Json) -> bool:
     """Whether *value* is a finite number; true and false are none."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    return (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, float) and isfinite(value))
 
 
 def is_integer(value: Json) -> bool:

@@ -75,7 +75,8 @@ OTHER_ANNOTATIONS: Final = frozenset({"deprecated", "example", "markdownDescript
 
 
 def _number(value: Json) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    # An integer is finite; `isfinite` would make a float of it, and there is none so large.
+    return (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, float) and isfinite(value))
 
 
 def _count(value: Json) -> bool:

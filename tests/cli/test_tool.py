@@ -39,6 +39,11 @@ def test_tools_of_both(world: Path) -> None:
     assert found["find"] == ["ledger"]
 
 
+def test_versions_that_only_the_ledger_knows(world: Path) -> None:
+    """What was recorded is compared where there are no files."""
+    assert data("tool", "diff", "send_email", "1", "1")["verdict"] == "identical"
+
+
 def test_a_catalog_needs_no_ledger(empty: Path) -> None:
     """Tools can be looked at before there is a ledger, unless one is asked for."""
     assert data("tool", "list", "--catalog", CATALOG)[0]["tool"] == "delete_file"

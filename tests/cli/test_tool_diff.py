@@ -139,11 +139,6 @@ def test_two_versions_of_a_tool() -> None:
     assert data("tool", "diff", one, two)["verdict"] == "semantic"
 
 
-def test_versions_that_only_the_ledger_knows(world: Path) -> None:
-    """What was recorded is compared where there are no files."""
-    assert data("tool", "diff", "send_email", "1", "1")["verdict"] == "identical"
-
-
 @pytest.mark.parametrize("number", ["9", "x", "", "²", "99999999999999999999"])
 def test_a_version_that_is_not(number: str) -> None:
     """The versions that there are are named."""

@@ -196,5 +196,5 @@ def full(kind: Kind) -> Cell:
             return Cell(kind=kind, body=Texts())
         case "array":
             return Cell(kind=kind, body=Arrays())
-        case "object":
+        case _:
             return Cell(kind=kind, body=Objects())

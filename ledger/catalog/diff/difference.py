@@ -11,7 +11,6 @@ from ledger.catalog.diff.examples import Spot
 from ledger.catalog.diff.judge import Counterexample, Judge
 from ledger.catalog.diff.meaning import word
 from ledger.catalog.diff.notes import Note
-from ledger.catalog.diff.prove import Prover
 from ledger.catalog.diff.rules import RULES, VERDICTS, Finding, Verdict, worst
 from ledger.catalog.diff.space import Space, TooComplex, read
 from ledger.catalog.diff.subject import Subject
@@ -58,13 +57,13 @@ class Difference:
         """Whether old calls can't be carried over without somebody's word."""
         return VERDICTS.index(self.verdict) >= _SEMANTIC
 
-    def to_wire(self) -> JsonObject:
-        """Return it as the command line prints it; nobody looked for an upcast."""
+    def to_wire(self, upcast: str = "none") -> JsonObject:
+        """Return it as the command line prints it; *upcast* says what is known of one between the two versions."""
         return {
             "verdict": self.verdict,
             "findings": [finding.to_wire() for finding in self.findings],
             "counterexample": self.counterexample.to_wire() if self.counterexample else None,
-            "upcast": "none",
+            "upcast": upcast,
         }
 
 
@@ -77,7 +76,9 @@ def difference(old: Subject, new: Subject, settings: Settings = DEFAULT) -> Diff
     """
     findings = list(_beside(old, new, settings))
     suspects, judge = _schemas(old.schema, new.schema, settings)
-    findings += [suspect.finding for suspect in suspects]
+    findings += {
+        (each.finding.code, each.finding.pointer, each.finding.message): each.finding for each in suspects
+    }.values()
     order = [each for each in suspects if VERDICTS.index(each.finding.verdict) >= _SEMANTIC]
     order.sort(key=lambda each: -VERDICTS.index(each.finding.verdict))
     shown = judge.counterexample(order) if judge is not None else None
@@ -106,13 +107,13 @@ def _schemas(old: Json, new: Json, settings: Settings) -> tuple[list[Suspect], J
     walk = Walk(here, there, significant)
     try:
         suspects = walk.all()
-        suspects += _judged(walk, one, two, [each.finding for each in suspects], same=same)
+        suspects += judged(walk, one, two, [each.finding for each in suspects], same=same)
     except (TooComplex, PatternTooCostly):
         suspects = [*walk.suspects, _plainly("not_proved", "the schemas are too large or too intricate to be compared")]
     return suspects, Judge(here, there)
 
 
-def _judged(walk: Walk, one: Guarded, two: Guarded, findings: list[Finding], *, same: bool) -> Iterator[Suspect]:
+def judged(walk: Walk, one: Guarded, two: Guarded, findings: list[Finding], *, same: bool) -> Iterator[Suspect]:
     """Yield what the findings do not say: another spelling; and a doubt where they say less than could be proved."""
     verdict = worst([finding.verdict for finding in findings])
     if one.dialect != two.dialect:
@@ -126,7 +127,7 @@ def _judged(walk: Walk, one: Guarded, two: Guarded, findings: list[Finding], *, 
     forth = walk.forth.contained(ROOT, ROOT)
     codes = {finding.code for finding in findings}
     if "property_added_open" in codes:
-        forth = forth or Prover(walk.old, walk.new, lenient=True).contained(ROOT, ROOT)
+        forth = forth or walk.mostly.contained(ROOT, ROOT)
     equal = forth and walk.back.contained(ROOT, ROOT)
     if not forth or (VERDICTS.index(verdict) < VERDICTS.index("embed") and not (equal or "nullable_spelling" in codes)):
         yield _plainly("not_proved", RULES["not_proved"][1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import ceil
 from typing import Final
 
@@ -82,9 +83,9 @@ class Examples:
         length = max(arrays.low, *(int(index) + 1 for index in given), 0)
         if length > MAX_ITEMS:
             raise NoExample
-        return [given[index] if index in given else self._item(arrays, index, depth) for index in range(length)]
+        return [given[index] if index in given else self.item(arrays, index, depth) for index in range(length)]
 
-    def _item(self, arrays: Arrays, index: int, depth: int) -> Json:
+    def item(self, arrays: Arrays, index: int, depth: int = 0) -> Json:
         """Return an item; where all have to differ, another one at each place if that is easy."""
         value = self.of(arrays.at(index), depth + 1)
         if arrays.unique and index:
@@ -97,8 +98,8 @@ class Examples:
 
 def number_of(numbers: Numbers) -> Json:
     """Return a number near zero, whole if it can be; None if none was found."""
-    step = Fraction(1)
-    for each in numbers.multiples:
+    step, *others = [*numbers.multiples, *([Fraction(1)] if numbers.whole or not numbers.multiples else [])]
+    for each in others:
         step = step * each / _common(step, each)
     bounds = [each for each in (numbers.low, numbers.high) if each is not None]
     tries = [
@@ -133,6 +134,7 @@ def _common(one: Fraction, two: Fraction) -> Fraction:
 def beyond(old: Numbers, new: Numbers) -> Iterator[int | float]:
     """Yield numbers of *old* that may be none of *new*: around the new bounds, between whole numbers and steps."""
     centres = [bound for bound in (new.low, new.high, old.low, old.high) if bound is not None] or [Fraction(0)]
+    centres += [(one + two) / 2 for one, two in pairwise(sorted(centres))]
     turns = [
         Fraction(0),
         Fraction(1),

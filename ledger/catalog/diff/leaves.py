@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from ledger.catalog.diff.cells import Arrays, Numbers, Texts
-from ledger.catalog.diff.examples import NoExample, beyond
+from ledger.catalog.diff.examples import beyond
 from ledger.catalog.diff.notes import Below, Note, Pair, Said
 from ledger.catalog.diff.prove import numbers_within, texts_within
 from ledger.catalog.diff.texts import Undecided, outside, sample
@@ -23,8 +23,6 @@ _HIGH: Final = ("maximum", "exclusiveMaximum")
 def values(pair: Pair, kept: set[str]) -> Said:
     """Compare the choices of two cells; *kept* are the keys of old values that the new schema takes otherwise."""
     old, new = pair.old.values, pair.new.values
-    if old is None and new is None:
-        return
     if old is None:
         yield Note(
             code="enum_narrowed",
@@ -71,17 +69,10 @@ def _others(pair: Pair, chosen: tuple[Json, ...]) -> Iterator[Json]:
     """Yield values of the old cell that are not among those chosen."""
     yield pair.examples.cell(pair.old)
     if isinstance(pair.old.body, Texts):
-        try:
-            high = max((len(value) for value in chosen), default=0) + 1
-            yield sample(replace(pair.old.texts, low=max(pair.old.texts.low, high)))
-        except Undecided:
-            return
+        longest = max(map(len, chosen))
+        yield sample(replace(pair.old.texts, low=max(pair.old.texts.low, longest + 1)))
     if isinstance(pair.old.body, Numbers):
-        numbers = [value for value in chosen if not isinstance(value, bool)]
-        edges = Numbers(low=None, high=None)
-        for number in (*numbers, 0):
-            yield from (number + turn for turn in (1, -1, 2))
-        yield from beyond(pair.old.numbers, edges)
+        yield from (number + turn for number in chosen for turn in (1, -1, 2))
 
 
 def numbers(pair: Pair) -> Said:
@@ -210,16 +201,12 @@ def _place(pair: Pair, index: int, old: Arrays, new: Arrays) -> Said:
 
 def _array(pair: Pair, length: int) -> Iterator[Json]:
     """Yield an array of this length, the last item written out."""
-    if length == 0:
-        yield []
-        return
-    last = pair.examples.of(pair.old.arrays.at(length - 1))
-    yield pair.examples.cell(pair.old, 0, {length - 1: last})
+    given: dict[str | int, Json] = {}
+    if length:
+        given[length - 1] = pair.examples.item(pair.old.arrays, length - 1)
+    yield pair.examples.cell(pair.old, 0, given)
 
 
 def _twins(pair: Pair) -> Iterator[Json]:
-    try:
-        item = pair.examples.of(pair.old.arrays.at(0))
-        yield pair.examples.cell(pair.old, 0, {0: item, 1: item})
-    except NoExample:
-        return
+    item = pair.examples.of(pair.old.arrays.at(0))
+    yield pair.examples.cell(pair.old, 0, {0: item, 1: item})

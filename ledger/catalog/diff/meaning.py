@@ -89,8 +89,7 @@ def word(keyword: str, old: Json, new: Json) -> Note:
     message = f"another `{keyword}`"
     if keyword == "description":
         code = "description_changed"
-        if isinstance(old, str) and isinstance(new, str):
-            code = turned(old, new) or code
+        code = turned(str(old or ""), str(new or "")) or code
         message = _SAID.get(code, message)
     return Note(code=code, message=message, keywords=(keyword,), old=old, new=new)
 

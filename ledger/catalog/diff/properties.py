@@ -10,7 +10,7 @@ from ledger.catalog.diff.leaves import sizes
 from ledger.catalog.diff.notes import Below, Note, Outcome, Pair, Said
 from ledger.catalog.diff.prove import is_open, regions
 from ledger.catalog.diff.space import Space
-from ledger.catalog.diff.texts import shortest
+from ledger.catalog.diff.texts import Undecided, shortest
 from ledger.catalog.words import shown
 from ledger.strictjson import Json
 
@@ -54,6 +54,9 @@ class _Property:
                 yield from self._required()
                 if self.possible[0] and not self.possible[1]:
                     yield self._refused()
+                elif self.possible[1] and self.name in self.old.names and not self.possible[0]:
+                    message = f"{shown(self.name)} was refused by name and is let through now"
+                    yield Note(code="object_opened", message=message, keywords=_FIELDS, name=self.name)
 
     def _both(self) -> Said:
         merged = not self.needed[0] and _nullable(self.pair.here, self.here) and _nullable(self.pair.there, self.there)
@@ -149,8 +152,7 @@ class _Property:
 
     def _strange(self) -> Iterator[Json]:
         """Values that the property may have had as an undeclared one."""
-        if self.possible[0]:
-            yield from ({}, [], "", 0, None, True)
+        yield from ({}, [], "", 0, None, True)
 
 
 def _one(pair: Pair, child: Child) -> Iterator[Json]:
@@ -173,6 +175,8 @@ def _undeclared(pair: Pair, old: Objects, new: Objects) -> Said:
             code="patterns_changed",
             message="names of properties are sorted by other patterns",
             keywords=("patternProperties",),
+            outcome="refused",
+            tries=lambda: _sorted(pair, old, new),
         )
         return
     keywords = ("additionalProperties", "unevaluatedProperties")
@@ -195,6 +199,14 @@ def _undeclared(pair: Pair, old: Objects, new: Objects) -> Said:
             yield Below(old=here, new=there, step=name)
 
 
+def _sorted(pair: Pair, old: Objects, new: Objects) -> Iterator[Json]:
+    """Yield an object for each combination of patterns."""
+    patterns = old.patterns | new.patterns
+    for matching in regions(patterns):
+        value = pair.examples.of(old.under(matching & old.patterns))
+        yield pair.examples.cell(pair.old, 0, {_name(matching, patterns, old.names | new.names): value})
+
+
 def _name(matching: frozenset[str], patterns: frozenset[str], taken: frozenset[str]) -> str:
     """Return a name that matches just these patterns."""
     if not patterns:
@@ -202,7 +214,10 @@ def _name(matching: frozenset[str], patterns: frozenset[str], taken: frozenset[s
         while name in taken:
             name += "_"
         return name
-    return shortest(matching, patterns - matching) or ""
+    try:
+        return shortest(matching, patterns - matching) or ""
+    except Undecided:
+        return ""
 
 
 def _sized(pair: Pair, count: int) -> Iterator[Json]:

@@ -19,7 +19,7 @@ from ledger.catalog.patterns.charset import LAST, CharSet
 MAX_STOPS: Final = 3_000
 """Places of the walk; a pattern of a tool needs tens."""
 MAX_STEPS: Final = 60_000
-MAX_COST: Final = 800_000
+MAX_COST: Final = 300_000
 """States that a pattern may be in, over all steps: counted repeats make them many."""
 MAX_LENGTH: Final = 10_000
 """A plain text up to this length is written out as an example."""
@@ -79,9 +79,7 @@ def _walk(required: list[Automaton], excluded: list[Automaton], low: int, high: 
                 continue
             seen.add(key)
             waiting.append((after, text + char))
-            if cost > MAX_COST:
-                raise Undecided
-        if len(seen) > MAX_STOPS or steps > MAX_STEPS:
+        if len(seen) > MAX_STOPS or steps > MAX_STEPS or cost > MAX_COST:
             raise Undecided
     return None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -16,6 +16,7 @@ from ledger.catalog.diff.notes import Note, Pair, Said
 from ledger.catalog.diff.prove import Prover
 from ledger.catalog.diff.rules import Finding
 from ledger.catalog.diff.space import Space, TooComplex
+from ledger.catalog.diff.texts import sample
 from ledger.catalog.equality import key_of
 from ledger.strictjson import Json, to_pointer
 
@@ -54,9 +55,9 @@ class Walk:
         self.examples = Examples(old)
         self.forth = Prover(old, new)
         self.back = Prover(new, old)
+        self.mostly = Prover(old, new, lenient=True)
         self.suspects: list[Suspect] = []
         self._seen: set[tuple[Child, Child]] = set()
-        self._told: set[tuple[str, str, str]] = set()
 
     def all(self) -> list[Suspect]:
         """Compare everything, from the root down."""
@@ -88,7 +89,7 @@ class Walk:
         gone, come = before - after, after - before
         if come == {"null"} and self._says_nullable(self.old, pair[0]):
             yield Note(code="nullable_spelling", message="`nullable` is a real null now", keywords=("type", "anyOf"))
-        elif come and before & after:
+        elif come and (before & after or not gone):
             code = "null_added" if come == {"null"} else "type_added"
             yield _types(code, f"{_named(come)} is accepted too", _type_names(ones), _type_names(twos))
         if gone:
@@ -113,7 +114,7 @@ class Walk:
     def _alternatives(
         self, ones: list[Cell], twos: list[Cell], pair: tuple[Child, Child], place: _Place
     ) -> Iterator[tuple[Child, Child, _Place]]:
-        """Pair the cells of one kind: equal ones first, then those that take all of the old one, then in order."""
+        """Pair the cells of one kind: equal ones, then those that take (nearly) all of the old one, then in order."""
         both = sources(self.old, pair[0]), sources(self.new, pair[1])
         for one, two in self._paired(ones, twos):
             if one is not None and two is not None:
@@ -136,12 +137,10 @@ class Walk:
             yield ones[0], twos[0]
             return
         left, free = list(ones), list(twos)
-        for exact in (True, False):
+        fits: tuple[Callable[[Cell, Cell], bool], ...] = (self._equal, self.forth.within, self.mostly.within)
+        for fit in fits:
             for one in list(left):
-                fitting = (
-                    two for two in free if self.forth.within(one, two) and (not exact or self.back.within(two, one))
-                )
-                two = next(fitting, None)
+                two = next((two for two in free if fit(one, two)), None)
                 if two is not None:
                     left.remove(one)
                     free.remove(two)
@@ -150,6 +149,9 @@ class Walk:
             yield one, free.pop(0) if free else None
         for two in free:
             yield None, two
+
+    def _equal(self, one: Cell, two: Cell) -> bool:
+        return self.forth.within(one, two) and self.back.within(two, one)
 
     def _cell(self, one: Cell, two: Cell, place: _Place) -> Iterator[tuple[Child, Child, _Place]]:
         pair = Pair(one, two, self.old, self.new, self.examples)
@@ -192,12 +194,9 @@ class Walk:
         }
 
     def _tell(self, note: Note, place: _Place, cell: Cell | None, both: tuple[list[str], list[str]]) -> None:
-        """Make a finding of a note; the same one of the same place is told once."""
+        """Make a finding of a note."""
         old, new = _found(self.old, both[0], note), _found(self.new, both[1], note)
         pointer = new[0] or old[0] or place.new
-        if (note.code, pointer, note.message) in self._told:
-            return
-        self._told.add((note.code, pointer, note.message))
         valued = note.old is not None or note.new is not None
         before, after = (note.old, note.new) if valued else (old[1], new[1])
         spot = place.spot
@@ -261,6 +260,22 @@ def _lost(before: set[Kind], after: set[Kind], *, optional: bool) -> tuple[str, 
     return "type_changed", f"{_named(old)} became {_named(new) or 'nothing'}"
 
 
+def _various(pair: Pair) -> Iterator[Json]:
+    """Yield a plain value and a fuller one."""
+    yield pair.examples.cell(pair.old)
+    if pair.old.kind == "string" and pair.old.values is None:
+        yield sample(replace(pair.old.texts, low=pair.old.texts.low + 1))
+    if pair.old.kind == "object" and pair.old.values is None:
+        objects = pair.old.objects
+        children = {name: pair.here.named(objects, name) for name in objects.names}
+        given: dict[str | int, Json] = {
+            name: pair.examples.of(child) for name, child in children.items() if pair.here.leaf(child)
+        }
+        yield pair.examples.cell(pair.old, 0, given)
+    if pair.old.kind == "array" and pair.old.values is None:
+        yield pair.examples.cell(pair.old, 0, {0: pair.examples.item(pair.old.arrays, 0)})
+
+
 def _conditions(pair: Pair) -> Said:
     keywords = ("not", "if", "contains", "propertyNames", "oneOf", "dependentSchemas", "unevaluatedProperties")
     if pair.new.conditions - pair.old.conditions:
@@ -269,7 +284,7 @@ def _conditions(pair: Pair) -> Said:
             message="a condition was added or changed; it is compared by its text only",
             keywords=keywords,
             outcome="refused",
-            tries=lambda: iter([pair.examples.cell(pair.old)]),
+            tries=lambda: _various(pair),
         )
     elif pair.old.conditions - pair.new.conditions:
         yield Note(code="condition_dropped", message="a condition is gone", keywords=keywords)

@@ -17,7 +17,7 @@ MAX_TEXT: Final = 3_000
 MAX_SENTENCES: Final = 40
 MAX_WORDS: Final = 100
 """Words of one sentence; a longer one is cut into several."""
-ALIKE: Final = 0.6
+ALIKE: Final = 0.5
 """So alike two sentences are if one is the other, reworded."""
 FEW: Final = 3
 """A longer replaced passage is another sentence, not a turned word."""
@@ -183,7 +183,7 @@ def _turned(one: list[str], two: list[str]) -> str | None:
             continue
         if default and gone and come and (_values(gone) or _values(come)):
             return "description_default"
-        if _NEGATIONS.intersection(gone) != _NEGATIONS.intersection(come) or _opposite(gone, come):
+        if _negated(gone) != _negated(come) or _opposite(gone, come):
             return "description_reversed"
         if _unit(gone, come):
             return "description_unit"
@@ -192,6 +192,10 @@ def _turned(one: list[str], two: list[str]) -> str | None:
 
 def _values(words: list[str]) -> bool:
     return any(word[0].isdigit() or word in ("true", "false") for word in words)
+
+
+def _negated(words: list[str]) -> bool:
+    return not _NEGATIONS.isdisjoint(words)
 
 
 def _opposite(gone: list[str], come: list[str]) -> bool:

