@@ -15,8 +15,8 @@ from ledger.cli.shell import Shell
 from ledger.cli.text import Line
 from ledger.importing import ImportReport, Problem, Repaired, SessionReport, Source, Wanted, imported, repaired
 from ledger.importing.chunks import chunks_of, count_of, pieces_of
+from ledger.importing.run import opening
 from ledger.session.reading import lasting
-from ledger.store.urls import open_store
 
 _STDIN: Final = "-"
 _MOST_LINES: Final = 20
@@ -37,11 +37,8 @@ def _stdin() -> IO[bytes]:
 
 def take_in(shell: Shell, source: Source, wanted: Wanted) -> ImportReport:
     """Import into the ledger of the shell, which is made where there is none."""
-    store = open_store(lasting(shell.db), create=True)
-    try:
-        return ImportReport(format=source.format).take(imported(source, lambda: store, wanted))
-    finally:
-        store.close()
+    with opening(lasting(shell.db)) as stores:
+        return ImportReport(format=source.format).take(imported(source, stores, wanted))
 
 
 def report_row(shell: Shell, report: ImportReport) -> Row:

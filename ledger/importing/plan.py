@@ -44,7 +44,7 @@ class Planned:
         """Return the result as it is recorded where the call stands flagged already."""
         body = self.event.body
         assert isinstance(body, CallSucceeded | CallFailed)  # noqa: S101 - for the type checker
-        return replace(self.event, body=_late(body))
+        return replace(self.event, body=_late(body), causation_id=self.flag)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,36 +84,39 @@ class Plan:
         self._time = instant(item.at) or self._time
         self._chain.move(content_of(item))
         if isinstance(item, Said):
-            body = item.recorded(start=not self.turns)
+            body = item.recorded(start=not self.turns and not item.orphan)
             yield Planned(self._event(body, self._chain.id(b"said")), f"a message of the role {item.role!r}")
         else:
             yield from self._turn(item)
 
     def _turn(self, turn: Turn) -> Iterator[Planned]:
         self.turns += 1
-        actor = turn.requestor
-        yield Planned(
-            self._event(turn.recorded(), self._chain.id(b"turn"), turn=self.turns, actor=actor), f"turn {self.turns}"
-        )
-        ids = []
+        recorded = self._event(turn.recorded(), self._chain.id(b"turn"), turn=self.turns, actor=turn.requestor)
+        yield Planned(recorded, f"turn {self.turns}")
+        places = []
         for index, sent in enumerate(turn.reply.calls):
-            place = self._place(index, sent.name)
-            ids.append(place)
-            yield self._call(turn.proposed(index), place, b"call", actor=actor)
+            places.append(self._place(index, sent.name))
+            proposed = self._call(turn.proposed(index), places[-1], b"call", actor=turn.requestor, cause=recorded)
+            places[-1]["causation_id"] = proposed.event.event_id
+            yield proposed
         for index, outcome in enumerate(turn.outcomes):
-            yield self._end(turn, index, ids[index], outcome)
+            yield self._end(turn, index, places[index], outcome)
         for number, hosted in enumerate(turn.reply.hosted):
-            yield from self._provider(turn, hosted, len(ids) + number)
-        self.calls += len(ids)
+            yield from self._provider(turn, hosted, len(places) + number, recorded)
+        self.calls += len(places)
         self.reserialized += len(turn.reserialized)
 
     def _place(self, index: int, tool: str) -> dict[str, Any]:
+        """Return what all events of a call have in common."""
         call_id = self._chain.id(b"id", b"%d" % index)
         return {"call_id": call_id, "tool": tool, "turn": self.turns, "index": index, "revision": _REVISION}
 
-    def _call(self, body: Body, place: dict[str, Any], *what: bytes, actor: str = ACTOR) -> Planned:
+    def _call(
+        self, body: Body, place: dict[str, Any], *what: bytes, actor: str = ACTOR, cause: Event | None = None
+    ) -> Planned:
         index = place["index"]
-        event = self._event(body, self._chain.id(*what, b"%d" % index), actor=actor, **place)
+        known = place if cause is None else place | {"causation_id": cause.event_id}
+        event = self._event(body, self._chain.id(*what, b"%d" % index), actor=actor, **known)
         return Planned(event, f"call {index} of turn {place['turn']}")
 
     def _end(self, turn: Turn, index: int, place: dict[str, Any], outcome: Outcome | None) -> Planned:
@@ -129,17 +132,19 @@ class Plan:
         planned = self._call(body, place, b"outcome", content_of_outcome(outcome))
         return Planned(planned.event, planned.place, self._chain.id(b"open", b"%d" % index))
 
-    def _provider(self, turn: Turn, hosted: HostedCall, index: int) -> Iterator[Planned]:
+    def _provider(self, turn: Turn, hosted: HostedCall, index: int, cause: Event) -> Iterator[Planned]:
         """Yield what the provider says of a call that it executed itself; its end may come with a later turn."""
         given = hosted.provider_call_id or ""
         if hosted.name is None:
             place = self._hosted.pop(given, None)
         else:
             place = self._hosted[given] = self._place(index, hosted.name)
-            yield self._call(hosted_proposed(hosted, turn.reply), place, b"call", actor="model")
+            proposed = self._call(hosted_proposed(hosted, turn.reply), place, b"call", actor="model", cause=cause)
+            place["causation_id"] = proposed.event.event_id
+            yield proposed
         body = hosted_end(hosted)
         if place is not None and body is not None:
-            yield self._call(body, place, b"hosted", actor="provider")
+            yield self._call(body, place, b"hosted", b"%d" % place["turn"], actor="provider")
             self._hosted.pop(given, None)
 
     def _event(self, body: Body, event_id: str, **envelope: Any) -> Event:

@@ -67,11 +67,26 @@ def import_file(
     `OSError` for the file, and what the store raises.
     """
     source = Source(chunks_of(Path(file)) if isinstance(file, str | Path) else pieces_of(file), format)
-    store = open_store(into, create=True) if isinstance(into, str) else into
+    with opening(into) as stores:
+        return ImportReport(format=source.format).take(imported(source, stores, wanted or Wanted(), clock))
+
+
+@contextmanager
+def opening(into: Store | str) -> Iterator[Stores]:
+    """Lend a store, or the ledger at a URL, which is opened (and made) when it is first asked for."""
+    opened: list[Store] = []
+
+    def stores() -> Store:
+        if not isinstance(into, str):
+            return into
+        if not opened:
+            opened.append(open_store(into, create=True))
+        return opened[0]
+
     try:
-        return ImportReport(format=source.format).take(imported(source, lambda: store, wanted or Wanted(), clock))
+        yield stores
     finally:
-        if store is not into:
+        for store in opened:
             store.close()
 
 
@@ -79,7 +94,8 @@ def imported(source: Source, stores: Stores, wanted: Wanted, clock: Clock | None
     """
     Import what is read, and yield what became of each session and what could not be read, as it goes.
 
-    `stores` is asked for each session's store when it begins.
+    `stores` is asked for each session's store when it begins. Raises `UsageError` for an id or an owner of a ledger's
+    own export, and what `Source.read` and the store raise.
     """
     if source.is_bundle:
         if wanted != Wanted():

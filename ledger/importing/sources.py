@@ -28,7 +28,8 @@ class Source:
     """
     A transcript that is being read: its format, and its lines.
 
-    Raises `UsageError` where the format is not told and not known by the file's first bytes, or is none.
+    Raises `UsageError` where the format is none, or not told and not known by the file's first bytes, `Damaged` where
+    nothing of a packed file can be unpacked, and `OSError`.
     """
 
     def __init__(self, chunks: Iterable[bytes], format: str = AUTO) -> None:
@@ -39,6 +40,8 @@ class Source:
         head: list[bytes] = []
         while sum(map(len, head)) < LOOKED_AT and (chunk := next(whole, None)) is not None:
             head.append(chunk)
+        for problem in () if any(head) else self.damage():
+            raise Damaged(problem.message, hint="Fetch the file again.")
         self.format = _format_of(b"".join(head).replace(b"\0", b"")) if format == AUTO else format
         self.lines: Iterator[Line] = lines_of(chain(head, whole))
 

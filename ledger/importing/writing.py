@@ -6,7 +6,7 @@ from typing import Final
 
 from ledger.calls import NEW_CALL, Call, call_row, evolve, fold
 from ledger.errors import LedgerError
-from ledger.events import Draft, Event, encode, read_event
+from ledger.events import CallProposed, Draft, Event, encode, read_event
 from ledger.importing.refusals import OF_THE_STORE
 from ledger.store.port import Append, Appended, Batching, EventFilter, Store
 
@@ -77,7 +77,8 @@ class Writer:
         """Take in the next event; raises `IllegalTransition`, and `JsonRejected` for what JSON cannot hold."""
         if event.call_id is not None:
             place = self._sequence + len(self._drafts) + 1
-            self._calls[event.call_id] = evolve(self._call(event.call_id), event, place)
+            before = NEW_CALL if isinstance(event.body, CallProposed) else self._call(event.call_id)
+            self._calls[event.call_id] = evolve(before, event, place)
         draft = encode(event)
         self._drafts.append(draft)
         self._size += len(draft.head)
@@ -108,8 +109,8 @@ class Writer:
     def _call(self, call_id: str) -> Call:
         """Return a call as it stands: of this commit, or as it is recorded."""
         known = self._calls.get(call_id)
-        if known is not None or not self._sequence:
-            return known or NEW_CALL
+        if known is not None:
+            return known
         events = []
         where = EventFilter(session_id=self._session_id, call_id=call_id)
         after = 0

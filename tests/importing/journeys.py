@@ -133,11 +133,11 @@ class Host:
         self.ran += 1
         return "done"
 
-    def resume(self, session_id: str, messages: list[Any]) -> Counts:
+    def resume(self, session_id: str, messages: list[Any], formats: Iterable[str]) -> Counts:
         """Resume an imported session; assert that nothing runs and that a provider takes what it tells."""
         session = self.ledger.session(session_id)
         session.resume()
-        for name in FORMATS:
+        for name in formats:
             assert check(name, export(session.history, get_format(name))) == []
         assert check("openai", session.messages("openai")) == []
         told = [message for message in messages if message.get("x_requestor") != "user"]
@@ -165,13 +165,18 @@ def tools_of(session: dict[str, Any]) -> set[str]:
     return {call["function"]["name"] for message in session["messages"] for call in message.get("tool_calls") or ()}
 
 
-def cut_everywhere(session: dict[str, Any]) -> Counts:
-    """Cut a session behind each message, import it, resume it; then let it grow message by message in one ledger."""
+def cut_everywhere(session: dict[str, Any], formats: int = len(FORMATS)) -> Counts:
+    """
+    Cut a session behind each message, import it, resume it; and let it grow message by message in one ledger.
+
+    `formats`: how many are looked at behind each cut, in turn.
+    """
     host, counts, messages = Host(tools_of(session)), Counts(), session["messages"]
     for length in range(1, len(messages) + 1):
         part = {**session, "messages": messages[:length]}
         taken(packed([{**part, "session": f"cut {length}"}]), host.store, "openai")
-        counts += host.resume(f"cut {length}", messages[:length])
+        names = (FORMATS * 2)[length % len(FORMATS) :][:formats]
+        counts += host.resume(f"cut {length}", messages[:length], names)
         taken(packed([{**part, "session": "growing"}]), host.store, "openai")
     assert_same_calls(host.store, "growing", f"cut {len(messages)}")
     return counts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -296,10 +297,12 @@ def test_an_event_of_a_newer_release_is_kept() -> None:
     assert told(report) == [("s", "new", 1)]
 
 
-def test_its_ids_and_owners_are_its_own() -> None:
+def test_its_ids_and_owners_are_its_own(tmp_path: Path) -> None:
     """No other id, principal or tenant can be given to what was recorded."""
+    url = f"sqlite:///{tmp_path}/l.db"
     with pytest.raises(UsageError, match="it is imported as it is"):
-        import_file(io.BytesIO(b"".join(lines(worked()))), MemoryStore(), wanted=Wanted(session_id="x"))
+        import_file(io.BytesIO(b"".join(lines(worked()))), url, wanted=Wanted(session_id="x"))
+    assert list(tmp_path.iterdir()) == []
 
 
 class Failing(MemoryStore):

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ledger.errors import StoreUnavailable, UsageError
+from ledger.errors import LedgerError, StoreUnavailable, UsageError
 from ledger.events import CallNoted, Event, MessageRecorded, encode
 from ledger.ids import Clock
 from ledger.importing import Wanted, import_file, writing
@@ -96,6 +96,24 @@ def test_twice_is_as_good_as_once() -> None:
     before = records(store)
     assert told(taken(chat(WHOLE), store)) == [("s", "unchanged", 0)]
     assert records(store) == before
+
+
+def test_one_walk_leads_back_to_the_turn() -> None:
+    """Each event of a call names the one before it, a proposal its turn, a late outcome the flag."""
+    store = MemoryStore()
+    taken(chat(WHOLE[:4]), store)
+    taken(chat(WHOLE[:5]), store)
+    wires = [json.loads(record) for record in records(store)]
+    names = {wire["eventId"]: wire["type"] for wire in wires}
+    assert [(wire["type"], names.get(wire.get("causationId", ""))) for wire in wires[3:]] == [
+        ("turn.recorded", None),
+        ("call.proposed", "turn.recorded"),
+        ("call.proposed", "turn.recorded"),
+        ("call.succeeded", "call.proposed"),
+        ("call.flagged", "call.proposed"),
+        ("call.outcome_arrived_late", "call.flagged"),
+    ]
+    assert wires[-1]["causationId"] == wires[-2]["eventId"]
 
 
 @pytest.mark.parametrize("length", range(len(WHOLE) + 1))
@@ -338,7 +356,7 @@ def test_argument_texts_that_the_source_did_not_keep_are_named() -> None:
     }
 
 
-HOSTED = {
+HOSTED: dict[str, Any] = {
     "role": "assistant",
     "content": [
         {"type": "server_tool_use", "id": "w1", "name": "web_search", "input": {"q": 1}},
@@ -365,6 +383,16 @@ def test_what_a_provider_executed_itself() -> None:
     taken(chat([ASK, HOSTED, paid]), other, format="anthropic")
     assert told(taken(chat([ASK, HOSTED, paid, later]), other, format="anthropic")) == [("s", "longer", 2)]
     assert [call.state for call in history(other).calls.values()] == ["succeeded", "succeeded"]
+
+
+def test_two_ends_in_one_later_turn() -> None:
+    """Two calls at the same place of different turns may end in the same later one: their ids differ."""
+    asks = [{"role": "assistant", "content": [{**HOSTED["content"][0], "id": name}]} for name in ("w1", "w2")]
+    ends = [{**SEARCHED, "tool_use_id": name} for name in ("w1", "w2")]
+    store = MemoryStore()
+    messages = [ASK, asks[0], ASK, asks[1], ASK, {"role": "assistant", "content": ends}]
+    assert told(taken(chat(messages), store, format="anthropic"))[0][1] == "new"
+    assert [call.state for call in history(store).calls.values()] == ["succeeded", "succeeded"]
 
 
 def test_a_session_file_of_claude_code() -> None:
@@ -429,6 +457,19 @@ def test_a_packed_file_that_ends_in_the_middle(tmp_path: Path) -> None:
     report = import_file(path, MemoryStore())
     assert 50 < len(report.sessions) < 500
     assert [each.code for each in report.problems] == ["torn", "damaged"]
+
+
+def test_a_packed_file_that_is_broken_from_its_begin() -> None:
+    """Nothing is known of it then, not even its format: that is what is told."""
+    with pytest.raises(LedgerError, match="the packed file is broken"):
+        import_file(_file(b"\x1f\x8b" + b"\xff" * 50), MemoryStore())
+
+
+def test_a_result_of_nothing_is_no_beginning() -> None:
+    """What a host gives to begin with is said by it, before the first turn."""
+    store = MemoryStore()
+    taken(chat([ASK, result("z", "?"), says("x"), {"role": "user", "content": "And?"}]), store)
+    assert [body.message for body in history(store).starts] == [ASK]
 
 
 def test_what_is_no_transcript_is_not_imported(tmp_path: Path) -> None:
