@@ -1,0 +1,303 @@
+"""A deploy renames an argument while calls are open: what is proved is carried over, what is not goes to a person."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ledger import Allow, Ask, Ledger
+from ledger.calls import Call
+from ledger.events import CallFlagged, CallUpcast, SessionResumed
+from ledger.testing import crash
+from tests.recovery.scenes import Gone, gone
+from tests.session.agents import asked, opened, recorded, types
+
+V1 = {"type": "object", "properties": {"amt": {"type": "integer"}}, "required": ["amt"], "additionalProperties": False}
+V2 = {
+    "type": "object",
+    "properties": {"amount": {"type": "integer"}},
+    "required": ["amount"],
+    "additionalProperties": False,
+}
+V3 = V2 | {
+    "properties": {"amount": {"type": "integer"}, "currency": {"type": "string"}},
+    "required": ["amount", "currency"],
+}
+RENAME = {
+    "tool": "charge",
+    "from": 1,
+    "to": 2,
+    "assertedBy": "ada@example.org",
+    "ops": [{"op": "rename", "from": "/amt", "to": "/amount"}],
+}
+ASKS = {
+    "tool": "charge",
+    "from": 2,
+    "to": 3,
+    "semantic": "A currency has to be named now.",
+    "carry": ["/amount"],
+    "ask": [{"pointer": "/currency", "question": "Which currency?"}],
+}
+
+
+@dataclass(slots=True)
+class Deploy:
+    """One tool, deployed version by version; `effects` is what reached the world."""
+
+    folder: Path
+    effect: str = "external"
+    effects: list[tuple[int, Any]] = field(default_factory=list)
+    opened: list[Ledger] = field(default_factory=list)
+    policy: Any = None
+
+    def write(self, current: int, **upcast: Any) -> None:
+        """Write the catalog's files as this release has them."""
+        tool = self.folder / "catalog" / "charge"
+        tool.mkdir(parents=True, exist_ok=True)
+        versions = {str(number): {"contract": {"effect": self.effect}} for number in range(1, current + 1)}
+        document = {"name": "charge", "description": "Charge.", "current": current, "versions": versions}
+        (tool / "tool.json").write_text(json.dumps(document))
+        for number, schema in enumerate((V1, V2, V3)[:current], 1):
+            (tool / f"v{number}.json").write_text(json.dumps(schema))
+        if current > 1:
+            (tool / "v1-v2.upcast.json").write_text(json.dumps(RENAME | upcast))
+        if current > 2:
+            (tool / "v2-v3.upcast.json").write_text(json.dumps(ASKS))
+
+    def open(self, current: int, **settings: Any) -> Ledger:
+        """Start the program of this release."""
+        ledger = opened(self.folder, catalog=str(self.folder / "catalog"), **settings)
+        self.opened.append(ledger)
+
+        def one(amt: int) -> dict[str, int]:
+            """Charge."""
+            return self.charge(1, amt)
+
+        def two(amount: int) -> dict[str, int]:
+            """Charge."""
+            return self.charge(2, amount)
+
+        def three(amount: int, currency: str) -> dict[str, int]:
+            """Charge."""
+            return self.charge(3, (amount, currency))
+
+        ledger.tool("charge", version=current)((one, two, three)[current - 1])
+        if self.policy is not None:
+            ledger.authorize(self.policy)
+        return ledger
+
+    def charge(self, version: int, what: Any) -> dict[str, int]:
+        """Do it."""
+        self.effects.append((version, what))
+        return {"receipt": len(self.effects)}
+
+    def first(self, point: crash.Point | None = None, amt: int = 5) -> Call:
+        """Run v1: one call, cut off at this point; return it as it is recorded."""
+        self.write(1)
+        ledger = self.open(1)
+        session = ledger.session("s")
+        session.messages(start=[{"role": "user", "content": "Charge."}])
+        if point is not None:
+            crash.arm(ledger, point, end=gone)
+            with pytest.raises(Gone):
+                session.dispatch(asked(("charge", {"amt": amt})))
+            head = ledger.reader.head("s")
+            assert head is not None
+            ledger._wiring.store.release("s", token=head.token)
+        else:
+            session.dispatch(asked(("charge", {"amt": amt})))
+        [row] = ledger.calls()
+        return ledger.find(str(row["callId"]))
+
+
+@pytest.fixture
+def deploy(tmp_path: Path) -> Iterator[Deploy]:
+    found = Deploy(tmp_path)
+    yield found
+    for ledger in found.opened:
+        ledger.close()
+
+
+def upcasts(ledger: Ledger) -> list[CallUpcast]:
+    """What was carried, as it is recorded."""
+    return [event.body for event in recorded(ledger, "s") if isinstance(event.body, CallUpcast)]
+
+
+def test_a_read_that_never_ran_goes_on_in_the_new_form(deploy: Deploy) -> None:
+    """The step is recorded with its certificate, the intent stays as it was, and the new code runs."""
+    deploy.effect = "read"
+    deploy.policy = lambda call, principal: Allow()
+    old = deploy.first(crash.after("call.proposed"))
+    deploy.write(2)
+    ledger = deploy.open(2)
+    ledger.session("s").messages()
+    call = ledger.find(old.call_id)
+    assert (call.state, deploy.effects) == ("succeeded", [(2, 5)])
+    assert (call.arguments, call.raw_arguments, call.to_run) == ({"amt": 5}, '{"amt": 5}', {"amount": 5})
+    assert (call.intent_version, call.schema_version) == (1, 2)
+    [body] = upcasts(ledger)
+    assert (body.from_version, body.to_version, body.round_trip, body.keeps_approval) == (1, 2, True, False)
+    assert (body.arguments, body.validator.split()[0]) == ({"amount": 5}, "jsonschema")
+    [event] = [event for event in recorded(ledger, "s") if event.type == "call.upcast"]
+    assert (event.schema_version, event.schema_digest) == (2, call.schema_digest)
+    [resumed] = [event.body for event in recorded(ledger, "s") if isinstance(event.body, SessionResumed)]
+    assert resumed.decisions[0]["upcastTo"] == 2
+    before = types(ledger, "s")
+    deploy.open(2).session("s").messages()
+    assert types(ledger, "s") == before
+
+
+@pytest.mark.parametrize("way", ["resume", "advance"])
+def test_a_write_that_never_ran_runs_by_a_persons_word_in_the_new_form(deploy: Deploy, way: str) -> None:
+    """It is carried first, then a person is asked, and what the person allows is what runs."""
+    deploy.policy = lambda call, principal: Allow()
+    old = deploy.first(crash.after("call.proposed"))
+    deploy.write(2)
+    ledger = deploy.open(2)
+    if way == "advance":
+        states = [ledger.session("s").advance(old.call_id).state for _ in range(3)]
+        assert states == ["validated", "authorized", "succeeded"]
+    else:
+        ledger.session("s").messages()
+        call = ledger.find(old.call_id)
+        assert (call.state, call.reason, call.schema_version) == ("needs-review", "not-started", 2)
+        ledger.resolve(call.call_id, "run", by="ada")
+        deploy.open(2).session("s").messages()
+    assert (ledger.find(old.call_id).state, deploy.effects) == ("succeeded", [(2, 5)])
+
+
+@pytest.mark.parametrize(
+    ("keeps", "end"), [(True, ("succeeded", None)), (False, ("needs-review", "approval-mismatch"))]
+)
+def test_an_approval_survives_only_where_the_file_says_so(deploy: Deploy, keeps: bool, end: tuple[str, Any]) -> None:
+    """Approved in the old form: it runs in the new one, or the person is asked again."""
+    deploy.policy = lambda call, principal: Ask()
+    old = deploy.first()
+    deploy.opened[-1].approve(old.call_id, by="ada")
+    deploy.write(2, **({"keepsApproval": True} if keeps else {}))
+    ledger = deploy.open(2)
+    ledger.session("s").messages()
+    call = ledger.find(old.call_id)
+    assert ((call.state, call.reason), len(deploy.effects)) == (end, int(keeps))
+
+
+def test_a_change_of_meaning_stops_the_chain(deploy: Deploy) -> None:
+    """Carried to v2; v2 to v3 needs a person, who reads why, and answers with a new call."""
+    deploy.policy = lambda call, principal: Allow()
+    old = deploy.first(crash.after("call.proposed"))
+    deploy.write(3)
+    ledger = deploy.open(3)
+    ledger.session("s").messages()
+    call = ledger.find(old.call_id)
+    assert (call.state, call.reason, call.schema_version) == ("needs-review", "schema-changed", 2)
+    [flag] = [event.body for event in recorded(ledger, "s") if isinstance(event.body, CallFlagged)]
+    assert flag.evidence["upcast"] == {
+        "reached": 2,
+        "code": "semantic",
+        "pointer": "",
+        "message": "A currency has to be named now.",
+    }
+    new = ledger.resolve(call.call_id, arguments={"amount": 5, "currency": "EUR"}, by="ada").call
+    ledger.session("s").messages()
+    assert (ledger.find(new.call_id).state, deploy.effects) == ("succeeded", [(3, (5, "EUR"))])
+
+
+def test_what_was_started_is_never_carried(deploy: Deploy) -> None:
+    """It may have happened, with the arguments that it had: a person looks."""
+    old = deploy.first(crash.after("call.started"))
+    deploy.write(2)
+    ledger = deploy.open(2)
+    ledger.session("s").messages()
+    call = ledger.find(old.call_id)
+    assert (call.state, call.reason, call.schema_version, upcasts(ledger)) == ("needs-review", "outcome-unknown", 1, [])
+
+
+def test_a_program_that_still_has_the_old_code_runs_the_old_form(deploy: Deploy) -> None:
+    """Nothing is carried where the recorded version is registered beside the new one."""
+    deploy.effect = "read"
+    deploy.policy = lambda call, principal: Allow()
+    old = deploy.first(crash.after("call.proposed"))
+    deploy.write(2)
+    ledger = deploy.open(2)
+
+    @ledger.tool("charge", version=1)
+    def one(amt: int) -> dict[str, int]:
+        """Charge."""
+        return deploy.charge(1, amt)
+
+    ledger.session("s").messages()
+    assert (ledger.find(old.call_id).state, deploy.effects, upcasts(ledger)) == ("succeeded", [(1, 5)], [])
+
+
+def test_a_version_that_the_catalog_does_not_know_as_it_was_goes_to_a_person(deploy: Deploy) -> None:
+    """Somebody edited v1 after it was recorded: its upcast proves nothing about that record."""
+    deploy.policy = lambda call, principal: Allow()
+    old = deploy.first(crash.after("call.proposed"))
+    deploy.write(2)
+    edited = V1 | {"properties": {"amt": {"type": "integer", "minimum": 0}}}
+    (deploy.folder / "catalog/charge/v1.json").write_text(json.dumps(edited))
+    ledger = deploy.open(2)
+    ledger.session("s").messages()
+    call = ledger.find(old.call_id)
+    assert (call.state, call.reason, call.schema_version) == ("needs-review", "schema-changed", 1)
+    assert call.flag is not None
+    assert call.flag.evidence["upcast"]["code"] == "version_unknown"
+
+
+STATES: dict[str, crash.Point | None] = {
+    "finished": None,
+    "intent only": crash.after("call.proposed"),
+    "started": crash.after("call.started"),
+}
+
+
+@pytest.mark.parametrize("how", ["turn", "key", "same reply"])
+@pytest.mark.parametrize("state", STATES)
+def test_the_deploy_never_charges_twice(deploy: Deploy, state: str, how: str) -> None:
+    """charge(amt) was recorded, then v2 says charge(amount): the same logical call is known, whatever its state."""
+    if state == "intent only":
+        deploy.policy = lambda call, principal: Allow()
+    deploy.write(1)
+    first = deploy.open(1)
+    session = first.session("s")
+    point = STATES[state]
+    if point is not None:
+        crash.arm(first, point, end=gone)
+    try:
+        session.call("charge", {"amt": 5}, **({"idempotency_key": "order-7"} if how == "key" else {}))
+    except Gone:
+        head = first.reader.head("s")
+        assert head is not None
+        first._wiring.store.release("s", token=head.token)
+    charged = len(deploy.effects)
+    deploy.write(2)
+    again = deploy.open(2).session("s")
+    if how == "turn":
+        result = again.call("charge", {"amount": 5}, turn=1)
+    elif how == "key":
+        result = again.call("charge", {"amount": 5}, idempotency_key="order-7")
+    else:
+        result = again.call("charge", {"amount": 5})
+    assert result.state == ("succeeded" if state == "finished" else "needs-review")
+    assert len(deploy.effects) == charged
+    assert len(list(deploy.opened[-1].calls())) == 1
+
+
+def test_a_proposal_in_the_new_form_is_a_copy_of_the_one_in_doubt(deploy: Deploy) -> None:
+    """A model that lost its transcript asks again under v2: nothing is sent, and the original's end settles both."""
+    old = deploy.first(crash.after("call.started"))
+    deploy.write(2)
+    ledger = deploy.open(2)
+    session = ledger.session("s")
+    session.messages()
+    copy = session.dispatch(asked(("charge", {"amount": 5}))).calls[0]
+    assert (copy.state, copy.call.reason, copy.call.flag) == ("needs-review", "duplicate", copy.call.flag)
+    assert copy.call.flag is not None
+    assert copy.call.flag.duplicate_of == old.call_id
+    other = session.dispatch(asked(("charge", {"amount": 6}))).calls[0]
+    assert (other.state, deploy.effects) == ("succeeded", [(2, 6)])
