@@ -270,6 +270,7 @@ def test_what_was_under_way_is_not_started_again(
         ledger.resume("s")
         (row,) = ledger.calls(session_id="s")
         assert (row["state"], row.get("code")) == ended
+        assert ("session.closed" in types(ledger, "s")) is (ended[0] == "failed")
 
 
 def test_imported_words_about_limits_do_no_harm(ledger: Ledger) -> None:
