@@ -209,7 +209,7 @@ class History:
         if isinstance(event.body, CallProposed):
             self._place(after)
         self.truncated = self.truncated or after.truncated_for_model
-        if after.tool == FIND_TOOLS and after.state == "succeeded" and after.executor == "host":
+        if after.tool == FIND_TOOLS and after.state == "succeeded":
             self.found |= dict.fromkeys(found_names(after.result))
         if after.state in TERMINAL:
             self.open_ids.pop(call_id, None)

@@ -80,14 +80,11 @@ class Registry:
         return tuple(sorted(self._tools.keys() | set(published)))
 
     def offered(self, *, also: Collection[str] = ()) -> list[ToolVersion]:
-        """Return copies of what a model may be offered, by name: active, and with a function here; *also* these."""
-        found = [self.version(name) for name in sorted(self._tools)]
-        return [exported(v) for v in found if v is not None and (self._stage(v) == "active" or v.tool in also)]
-
-    def hidden(self) -> frozenset[str]:
-        """Return the tools with a function here that only sessions which had them before are offered."""
-        found = [self.version(name) for name in self._tools]
-        return frozenset(each.tool for each in found if each is not None and self._stage(each) == "hidden")
+        """Return copies of what a model may be offered, by name: active, with a function here; *also* these hidden."""
+        found = [each for name in sorted(self._tools) if (each := self.version(name)) is not None]
+        stages = {each.tool: self._stage(each) for each in found}
+        kept = {name for name, stage in stages.items() if stage == "active" or (stage == "hidden" and name in also)}
+        return [exported(each) for each in found if each.tool in kept]
 
     def _stage(self, version: ToolVersion) -> str:
         definition = self.definition(version.tool)

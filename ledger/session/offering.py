@@ -82,11 +82,11 @@ def kept(history: History) -> frozenset[str] | None:
 
 
 def _had(registry: Registry, history: History) -> frozenset[str]:
-    """Return the hidden tools that were offered in this session: it keeps them, new sessions do not see them."""
-    hidden = registry.hidden()
-    if not hidden:
+    """Return what was offered in this session before: it keeps what was hidden since, new sessions do not see it."""
+    definitions = [registry.definition(name) for name in registry.names]
+    if not any(each is not None and each.stage == "hidden" for each in definitions):  # a long session is not read then
         return frozenset()
-    return frozenset(name for turn in history.turns for name in _names(turn.body.offered or ()) if name in hidden)
+    return frozenset(name for turn in history.turns for name in _names(turn.body.offered or ()))
 
 
 def _names(recorded: Collection[Any]) -> Iterator[str]:

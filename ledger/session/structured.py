@@ -96,7 +96,7 @@ class Judge:
 
     def _own_code(self) -> Steps[tuple[Violation, ...]]:
         try:
-            value = self.output.build(copy.deepcopy(self.decoded))
+            value = self.output.build(self.decoded)
             answer = None if self.check is None else (yield from user_code(self.check, copy.deepcopy(value)))
         except ArgumentsUnfit as error:
             return (Violation(error.pointer, "schema_validation", str(error)),)

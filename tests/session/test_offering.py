@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -193,7 +194,7 @@ def test_long_descriptions_are_cut(ledger: Ledger) -> None:
         ("orders", ["cancel_order", "find_order", "refund_order"]),  # half a word, by name
         ("emails for the customer", ["send_email", "refund_order", "find_order"]),
         ("sendEmail", ["send_email"]),
-        ("customer money", ["refund_order", "find_order", "send_email"]),  # what is rare counts more
+        ("customer stop", ["cancel_order", "find_order", "refund_order"]),  # what is rare counts more
         ("", []),
         ("nothing here", []),
     ],
@@ -203,6 +204,13 @@ def test_a_search_has_one_order(ledger: Ledger, query: str, best: list[str]) -> 
     tools = [version for version in ledger.registry.offered() if version.tool in ALL]
     assert [version.tool for version in find(tools, query, 3)] == best
     assert find(tools[::-1], query, 3) == find(tools, query, 3)
+
+
+def test_a_whole_name_comes_first(ledger: Ledger) -> None:
+    """Also before a tool whose name has the same words and comes first in the alphabet."""
+    (email,) = (version for version in ledger.registry.offered() if version.tool == "send_email")
+    both = [replace(email, tool="email_send_all"), email]
+    assert [version.tool for version in find(both, " Send_Email ", 2)] == ["send_email", "email_send_all"]
 
 
 @pytest.mark.parametrize(
@@ -287,42 +295,43 @@ def test_a_cut_result_can_be_read_on_whatever_is_named(tmp_path: Path) -> None:
         assert ledger.session("s").dispatch(page).calls[0].result["text"] == "xxx"
 
 
-def catalog(stage: Any) -> Catalog:
-    """A catalog of one tool at this stage."""
+def catalog(idle: Any, nap: Any = "active") -> Catalog:
+    """A catalog of two tools at these stages."""
+    tools = {}
+    for name, stage in (("idle", idle), ("nap", nap)):
 
-    def idle() -> None:
-        """Do nothing."""
+        def nothing() -> None:
+            """Do nothing."""
 
-    version = build_tool(idle, effect="read").version
-    definition = ToolDefinition(name="idle", current=1, versions={1: version}, stage=stage)
-    return Catalog(tools={"idle": definition}, digest=stage)
+        version = build_tool(nothing, name=name, effect="read").version
+        tools[name] = ToolDefinition(name=name, current=1, versions={1: version}, stage=stage)
+    return Catalog(tools=tools, digest=f"{idle} {nap}")
 
 
-def idling(folder: Path, stage: Any) -> Ledger:
-    """A host with `idle`, which stands at this stage in its catalog."""
-    ledger = with_tools(open_fresh(folder, catalog=catalog(stage)))
-
-    @ledger.tool("idle")
-    def idle() -> None: ...
-
+def idling(folder: Path, idle: Any, nap: Any = "active") -> Ledger:
+    """A host with the catalog's tools, as they stand now."""
+    ledger = with_tools(open_fresh(folder, catalog=catalog(idle, nap)))
+    for name in ("idle", "nap"):
+        ledger.tool(name)(nothing)
     return ledger
+
+
+def nothing() -> None: ...
 
 
 def test_a_tool_that_was_hidden_stays_with_its_sessions(tmp_path: Path) -> None:
     """The resumed one is offered it and may call it; a new one is not, even by name; a retired one is left out."""
     with idling(tmp_path, "active") as ledger:
-        assert "idle" in names(ledger.session("s").tools())
         session = ledger.session("s")
-        session.tools()
+        assert {"idle", "nap"} <= set(names(session.tools()))
         session.dispatch(asked(("idle", {})))
-    with idling(tmp_path, "hidden") as ledger:
-        assert "idle" in names(ledger.session("s").tools())
-        assert names(ledger.session("s").tools(only=["idle"])) == ["idle"]
-        assert "idle" not in names(ledger.session("new").tools())
-        assert ledger.session("new").tools(only=["idle"]) == []
-        assert ledger.session("s").dispatch(asked(("idle", {}))).calls[0].state == "succeeded"
-    with idling(tmp_path, "compat") as ledger:
-        assert ledger.session("s").tools(only=["idle"]) == []
+    with idling(tmp_path, "hidden", "compat") as ledger:
+        session = ledger.session("s")
+        assert names(session.tools(only=["idle", "nap"])) == ["idle"]
+        assert {"idle", "nap"} & set(names(session.tools())) == {"idle"}
+        assert session.dispatch(asked(("idle", {}))).calls[0].state == "succeeded"
+        assert ledger.session("new").tools(only=["idle", "nap"]) == []
+        assert not {"idle", "nap"} & set(names(ledger.session("new").tools()))
 
 
 def test_tools_waits_for_nobody(ledger: Ledger) -> None:

@@ -300,7 +300,7 @@ def test_sensitive_answers_are_masked_before_disk(tmp_path: Path) -> None:
         session = ledger.session("s")
         cut = session.structured(said(f'{{"pin": "{secret}", '), schema)
         wrong = session.structured(said({"pin": secret, "n": secret}), schema)
-        right = session.structured(said({"pin": secret, "n": 1}), schema)
+        right = session.structured(said({"pin": secret, "n": 1}) | {"audio": {"transcript": secret}}, schema)
         assert right.value == {"pin": secret, "n": 1}
         assert [turn.text for turn in turns(ledger)] == [
             "[redacted]",
@@ -340,6 +340,16 @@ def test_it_speaks_every_form(ledger: Ledger) -> None:
     assert found.repair is not None
     assert found.repair["role"] == "user"
     assert [message["role"] for message in session.messages()] == ["user", "assistant", "user", "assistant"]
+
+
+def test_what_the_provider_did_meanwhile_is_recorded(ledger: Ledger) -> None:
+    """Its own searches stand beside the answer, as they do beside every turn."""
+    search = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "n"}}
+    found = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
+    text = {"type": "text", "text": '{"n": 1}'}
+    reply = {"role": "assistant", "type": "message", "content": [search, found, text], "stop_reason": "end_turn"}
+    assert ledger.session("s").structured(reply, SCHEMA, format="anthropic").valid
+    assert [(row["tool"], row["state"]) for row in ledger.calls()] == [("web_search", "succeeded")]
 
 
 def test_the_async_twin(ledger: Ledger) -> None:
