@@ -85,10 +85,7 @@ class Changes:
     def head(self, session_id: str) -> Head:
         """Return where the session stands in this transaction."""
         row = self._run(sql.HEAD, (session_id,)).fetchone()
-        if row is None:
-            return rules.EMPTY
-        sequence, digest, owner, token, expires_at = row
-        return Head(sequence=sequence, digest=digest, owner=owner, token=token, expires_at=expires_at)
+        return rules.EMPTY if row is None else sql.head_of(row, session_id)
 
     def stored(self, request: Append) -> Mapping[str, StoredEvent]:
         """Return the events of the session that have one of the request's event ids."""

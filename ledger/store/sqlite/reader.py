@@ -141,8 +141,8 @@ class SqliteReader:
 
     def head(self, session_id: str) -> Head | None:
         """Return where the session stands; see `Reader.head`."""
-        for sequence, digest, owner, token, expires_at in self._all(sql.HEAD, (session_id,)):
-            return Head(sequence=sequence, digest=digest, owner=owner, token=token, expires_at=expires_at)
+        for row in self._all(sql.HEAD, (session_id,)):
+            return sql.head_of(row, session_id)
         return None
 
     def read(self, session_id: str, *, after: int = 0, until: int | None = None, limit: int) -> Sequence[StoredEvent]:
@@ -187,9 +187,10 @@ class SqliteReader:
 
 
 def _session(row: sql.Row) -> SessionRow:
-    session_id, sequence, opened_at, last_at, closing, calls, waiting, is_open, owner, expires_at = row
+    closing = row[4]
+    session_id, sequence, opened_at, last_at, _, calls, waiting, is_open, owner, expires_at = sql.readable(row)
     return SessionRow(
-        session_id=sql.readable((session_id,))[0],
+        session_id=session_id,
         sequence=sequence,
         opened_at=opened_at,
         last_at=last_at,

@@ -8,12 +8,14 @@ from functools import cache
 from typing import Any, Final
 
 from ledger.calls import CallRow
+from ledger.errors import IntegrityFailure
 from ledger.events import Event, ToolVersionPublished
-from ledger.store.port import PlacedCall, StoredEvent
+from ledger.store.port import Head, PlacedCall, StoredEvent
 from ledger.store.rules import Link
 from ledger.strictjson import canonical
 
 Row = tuple[Any, ...]
+_MOST_TOKENS: Final = 2**63 - 1
 
 EVENT_COLUMNS: Final = (
     "session_id",
@@ -165,8 +167,27 @@ def bindable(row: Sequence[Any]) -> Row:
 def readable(row: Row) -> Row:
     """Return a row without binary columns as it was before `bindable`."""
     if bytes in map(type, row):
-        return tuple(value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value for value in row)
+        return tuple(_text(value) if isinstance(value, bytes) else value for value in row)
     return row
+
+
+def _text(value: bytes) -> str:
+    try:
+        return value.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:  # not of our making: the check names it
+        return value.decode("utf-8", "backslashreplace")
+
+
+def head_of(row: Row, session_id: str) -> Head:
+    """Return where a session stands. Raises `IntegrityFailure` for a row that was not written by the ledger."""
+    sequence, digest, owner, token, expires_at = row
+    owner = readable((owner,))[0]
+    kinds = (type(sequence), type(digest), type(token), type(expires_at))
+    if kinds != (int, bytes, int, str) or not isinstance(owner, str | None) or not 0 <= token < _MOST_TOKENS:
+        raise IntegrityFailure(
+            f"session {session_id!r}: its head was damaged or changed", hint="Run `ledger db check`."
+        )
+    return Head(sequence=sequence, digest=digest, owner=owner, token=token, expires_at=expires_at)
 
 
 def is_odd(value: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ledger.errors import NoDatabase, SchemaOutdated, StoreUnavailable
+from ledger.errors import IntegrityFailure, NoDatabase, SchemaOutdated, StoreUnavailable
 from ledger.store.maintenance import upgrade
 from ledger.store.schema import EPOCH, HEAD, Migrate
 from ledger.store.urls import open_store
@@ -159,3 +159,23 @@ def test_a_pipe_is_no_ledger(path: Path, options: dict[str, Any], end: str) -> N
     os.mkfifo(f"{path}{end}")
     with pytest.raises(StoreUnavailable, match=rf"ledger\.db{end} is no file"):
         open_store(str(path), **options)
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["sequence = x'7b'", "expires_at = x'ff'", "token = 'x'", "token = 9223372036854775807", "digest = 5"],
+)
+def test_a_head_that_was_changed_is_told(path: Path, change: str) -> None:
+    """A cell of a kind that the ledger never writes is an integrity failure, for readers and writers; lists go on."""
+    store = open_store(str(path), create=True)
+    add(store, "s1", "a")
+    store.close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute(f"UPDATE session_head SET {change}, owner = x'ff'")
+    store = open_store(str(path), create=False)
+    with pytest.raises(IntegrityFailure, match="its head was damaged or changed"):
+        store.head("s1")
+    with pytest.raises(IntegrityFailure, match="its head was damaged or changed"):
+        add(store, "s1", "b")
+    assert [(row.session_id, row.owner) for row in store.sessions(limit=5)] == [("s1", "\\xff")]
+    store.close()
