@@ -127,6 +127,8 @@ def test_a_closed_ledger_is_read_where_nothing_may_be_written(store: Store, path
     with nobody():
         assert read_it(path) == ["a"]
         assert sorted(file.name for file in path.parent.iterdir()) == ["ledger.db", "ledger.db.lock"]
+        with Readers(Files(path)).connection() as connection:
+            assert connection.execute("PRAGMA query_only").fetchone() == (1,)
 
 
 def test_a_live_ledger_is_read_where_nothing_may_be_written(store: Store, path: Path) -> None:
