@@ -52,10 +52,10 @@ def open_store(
     """
     Open the store of a URL.
 
-    `create`: make the file (in a folder that is there) where there is none; otherwise `NoDatabase`. `migrate`: "auto" brings older
-    tables up to date, "check" raises `SchemaOutdated`, "off" does not look. `read_only`: writes are refused, nothing is
-    created or migrated. `patience`: seconds that an append waits for other writers before it raises `StoreBusy`; an
-    outcome waits as long as it takes. Raises `UsageError` for a URL that no adapter knows.
+    `create`: make the file where there is none, in a folder that is there; otherwise `NoDatabase`. `migrate`: "auto"
+    brings older tables up to date, "check" raises `SchemaOutdated`, "off" does not look. `read_only`: writes are
+    refused, nothing is created or migrated. `patience`: seconds that an append waits for other writers before it raises
+    `StoreBusy`; an outcome waits as long as it takes. Raises `UsageError` for a URL that no adapter knows.
     """
     if url.startswith(MEMORY):
         from ledger.store.memory import MemoryStore

@@ -184,9 +184,8 @@ def head_of(row: Row, session_id: str) -> Head:
     owner = readable((owner,))[0]
     kinds = (type(sequence), type(digest), type(token), type(expires_at))
     if kinds != (int, bytes, int, str) or not isinstance(owner, str | None) or not 0 <= token < _MOST_TOKENS:
-        raise IntegrityFailure(
-            f"session {session_id!r}: its head was damaged or changed", hint="Run `ledger db check`."
-        )
+        why = f"session {session_id!r}: its head was damaged or changed"
+        raise IntegrityFailure(why, hint="Run `ledger db check`.")
     return Head(sequence=sequence, digest=digest, owner=owner, token=token, expires_at=expires_at)
 
 
