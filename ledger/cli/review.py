@@ -16,7 +16,8 @@ from ledger.cli.output import Format
 from ledger.cli.rows import Row
 from ledger.cli.shell import Shell, format_option
 from ledger.cli.table import Column
-from ledger.cli.when import age_option, moment, span
+from ledger.cli.when import age_option, span
+from ledger.ids import moment
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 

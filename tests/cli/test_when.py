@@ -7,7 +7,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from ledger.cli.when import age, age_option, instant, moment, moment_option, short_instant, span
+from ledger.cli.when import age_option, instant, moment_option, short_instant, span
+from ledger.ids import age, moment
 
 NOW = datetime(2026, 5, 10, 12, 0, tzinfo=timezone(timedelta(hours=2)))
 
