@@ -15,11 +15,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks import audits, calls, histories, imports, syncs
+from benchmarks import audits, calls, differences, histories, imports, syncs
 
 RESULTS = Path(__file__).parent / "results" / "latest.json"
 
 GOALS = {
+    "differences.check": "< 1",
+    "differences.diff": "< 1",
+    "differences.prove": "< 1",
     "calls.ratio": ">= 0.4",
     "syncs.plain.perCall": "<= 2.0",
     "syncs.policy.perCall": "<= 3.0",
@@ -78,6 +81,7 @@ def main() -> None:
             "replay": lambda: histories.replay(folder, 100_000),
             "size": lambda: histories.size_on_disk(folder),
             "imports": lambda: imports.imports(folder, 100 * rounds, rounds),
+            "differences": lambda: differences.differences(folder, rounds),
             "audits": lambda: audits.audits(folder, 100_000 if chosen.quick else 1_000_000),
         }
         found: dict[str, Any] = {"machine": machine()}

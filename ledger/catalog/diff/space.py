@@ -25,6 +25,7 @@ from ledger.catalog.diff.cells import (
     kind_of,
 )
 from ledger.catalog.diff.meet import decimal, meet, settled
+from ledger.catalog.equality import key_of
 from ledger.catalog.formats import FORMATS
 from ledger.catalog.guard import CAPS, Guarded, guard
 from ledger.catalog.patterns import compile_pattern
@@ -41,6 +42,7 @@ MAX_WORK: Final = 50_000
 MAX_DEPTH: Final = 100
 """Schemas that look at one value through one another."""
 
+_PLAIN: Final[dict[Kind, Cell]] = {kind: full(kind) for kind in KINDS}
 _WHOLE_NODE: Final = ("unevaluatedItems", "unevaluatedProperties")
 _ANY_KIND: Final = ("not", "if", "then", "else", "dependentSchemas")
 _BY_TEXT: Final[dict[Kind, tuple[str, ...]]] = {
@@ -88,6 +90,7 @@ class Space:
         self._at: dict[str, tuple[Cell, ...]] = {}
         self._cells: dict[Child, tuple[Cell, ...]] = {}
         self._texts: dict[str, str] = {}
+        self._raws: dict[str, bytes] = {}
         self._work = 0
         self._depth = 0
 
@@ -96,7 +99,7 @@ class Space:
         found = self._cells.get(child)
         if found is None:
             pointers = sorted(child, key=lambda each: (len(each), each))
-            found = self.at(pointers[0]) if pointers else tuple(map(full, KINDS))
+            found = self.at(pointers[0]) if pointers else tuple(_PLAIN.values())
             for pointer in pointers[1:]:
                 found = self._both(found, self.at(pointer))
             self._cells[child] = found
@@ -113,6 +116,19 @@ class Space:
             self._depth -= 1
         return found
 
+    def same(self, child: Child, other: Space, theirs: Child) -> bool:
+        """Whether two schemas are the same to the letter, and refer to nothing; the quick answer for most of a tool."""
+        if len(child) != 1 or len(theirs) != 1 or self.guarded.dialect != other.guarded.dialect:
+            return False
+        raw = self._raw(*child)
+        return b'"$ref"' not in raw and raw == other._raw(*theirs)
+
+    def _raw(self, pointer: str) -> bytes:
+        found = self._raws.get(pointer)
+        if found is None:
+            found = self._raws[pointer] = canonical(self.nodes[pointer])
+        return found
+
     def text(self, pointer: str) -> str:
         """Return the shape of the schema at *pointer* as a text: one text, one meaning."""
         found = self._texts.get(pointer)
@@ -123,7 +139,7 @@ class Space:
 
     def _read(self, pointer: str, node: Json) -> tuple[Cell, ...]:
         if not isinstance(node, dict):
-            return tuple(map(full, KINDS)) if node else ()
+            return tuple(_PLAIN.values()) if node else ()
         if "$ref" in node and self.guarded.dialect == "draft-07":
             # There the reference hides everything beside it; what stands beside it is read as words only.
             return tuple(replace(cell, sources=(pointer, *cell.sources)) for cell in self.at(target_of(node["$ref"])))
@@ -205,16 +221,15 @@ class Space:
         choices = [node["enum"]] if "enum" in node else []
         choices += [[node["const"]]] if "const" in node else []
         for kind in kinds:
-            cell: Cell | None = full(kind)
+            values = _PLAIN[kind].values
             for choice in choices:
-                values = tuple(value for value in choice if kind_of(value) == kind)
-                cell = cell and meet(cell, Cell(kind=kind, body=full(kind).body, values=values))
+                values = _chosen(values, [value for value in choice if kind_of(value) == kind])
             body = self._body(kind, pointer, node, whole="number" not in types and "integer" in types)
             by_text = frozenset(self._conditions(pointer, node, _BY_TEXT.get(kind, ())))
-            own = settled(Cell(kind=kind, body=body, conditions=conditions | by_text, sources=(pointer,)))
-            both = cell and own and meet(cell, own)
-            if both:
-                yield both
+            own = Cell(kind=kind, body=body, values=values, conditions=conditions | by_text, sources=(pointer,))
+            cell = settled(own)
+            if cell is not None:
+                yield cell
 
     def _conditions(self, pointer: str, node: JsonObject, keywords: tuple[str, ...]) -> Iterator[str]:
         for keyword in keywords:
@@ -257,6 +272,12 @@ class Space:
             patterns=frozenset([node["pattern"]]) if "pattern" in node else frozenset(),
             formats=frozenset([node["format"]]) & self.formats if "format" in node else frozenset(),
         )
+
+
+def _chosen(values: tuple[Json, ...] | None, choice: list[Json]) -> tuple[Json, ...]:
+    """Return those of *values* (None: all) that are in a choice as well."""
+    keys = {key_of(value) for value in choice}
+    return tuple(choice) if values is None else tuple(value for value in values if key_of(value) in keys)
 
 
 def _count(value: Json) -> int | None:

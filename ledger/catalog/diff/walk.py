@@ -64,7 +64,7 @@ class Walk:
         waiting: list[tuple[Child, Child, _Place]] = [(ROOT, ROOT, _Place(Spot(), "", ""))]
         while waiting and len(self.suspects) < MAX_FINDINGS and len(self._seen) < MAX_PAIRS:
             old, new, place = waiting.pop()
-            if (old, new) not in self._seen:
+            if (old, new) not in self._seen and not self.old.same(old, self.new, new):
                 self._seen.add((old, new))
                 waiting.extend(reversed(list(self._node(old, new, place))))
         if waiting:
