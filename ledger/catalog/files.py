@@ -36,8 +36,7 @@ def load_catalog(root: str | Path) -> Catalog:
         hint = "Give the folder that holds one folder for each tool, or make one with `ledger init`."
         raise CatalogFault("there is no such catalog folder", path=str(root), hint=hint)
     inside = root.resolve()
-    settings_file = root / SETTINGS
-    settings = read_settings(_read(settings_file, inside), str(settings_file)) if settings_file.exists() else Settings()
+    settings = read_catalog_settings(root)
     tools: dict[str, ToolDefinition] = {}
     faults: list[Fault] = []
     for folder in _folders(root):
@@ -54,6 +53,12 @@ def load_catalog(root: str | Path) -> Catalog:
         significant=settings.significant,
         formats=settings.formats,
     )
+
+
+def read_catalog_settings(root: str | Path) -> Settings:
+    """Read `catalog.json`; what it says where there is none. Raises CatalogFault."""
+    file = Path(root) / SETTINGS
+    return read_settings(read_json(file, Path(root).resolve()), str(file)) if file.exists() else Settings()
 
 
 def default_catalog_root() -> Path:
@@ -73,7 +78,7 @@ def _folders(root: Path) -> Iterator[Path]:
 def _tool(folder: Path, inside: Path, settings: Settings) -> ToolDefinition:
     def read(name: str) -> tuple[Json, str]:
         file = folder / name
-        return _read(file, inside), str(file)
+        return read_json(file, inside), str(file)
 
     document, path = read(TOOL)
     definition = read_tool(document, path, read, settings)
@@ -102,7 +107,7 @@ def _upcasts(folder: Path, definition: ToolDefinition, read: Callable[[str], tup
     return MappingProxyType(found)
 
 
-def _read(file: Path, inside: Path) -> Json:
+def read_json(file: Path, inside: Path) -> Json:
     """Return what a JSON file holds; raises CatalogFault if it is missing, elsewhere, too large or not strict JSON."""
     path = str(file)
     try:

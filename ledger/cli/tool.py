@@ -6,6 +6,7 @@ from typing import Final
 
 import click
 
+from ledger.cli.faults import FAILED
 from ledger.cli.frame import Noun
 from ledger.cli.output import Format
 from ledger.cli.shell import Shell, format_option
@@ -69,3 +70,30 @@ def diff(shell: Shell, what: tuple[str, ...]) -> None:
     differing.told(shell, found)
     if status := differing.status(found):
         raise click.exceptions.Exit(status)
+
+
+@command.command("check", examples=["ledger tool check", "ledger tool check --strict --json"])
+@click.option("--strict", is_flag=True, help="Warnings count as findings: exit 1 for them too.")
+@click.pass_obj
+def check(shell: Shell, *, strict: bool) -> None:
+    """Check the catalog: its files, its examples, what was published, and how well a model can read it."""
+    from ledger.cli.upkeep import checked, report_lines
+
+    _, report = checked(shell)
+    shell.out.show(report.to_wire(), report_lines(report))
+    if report.findings or (strict and report.warnings):
+        raise click.exceptions.Exit(FAILED)
+
+
+@command.command("lock", examples=["ledger tool lock", "ledger tool lock --dry-run"])
+@click.option("--dry-run", is_flag=True, help="Show what would be added, and write nothing.")
+@click.pass_obj
+def lock(shell: Shell, *, dry_run: bool) -> None:
+    """Publish all versions up to the current ones: their digests are written to catalog.lock.json, once and for all."""
+    from ledger.cli.upkeep import checked, lock_lines, locked
+
+    sources, report = checked(shell)
+    data = locked(sources, report, write=not dry_run)
+    shell.out.show(data, lock_lines(data, report.findings))
+    if report.findings:
+        raise click.exceptions.Exit(FAILED)

@@ -1,0 +1,139 @@
+"""Reads a catalog folder file by file, as it stands, for those who check and publish it; and writes its files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from json import dumps
+from pathlib import Path
+from typing import Final
+
+from ledger.catalog.compile import CompiledSchema, compile_guarded
+from ledger.catalog.definition import Catalog
+from ledger.catalog.documents import Settings
+from ledger.catalog.files import default_catalog_root, load_catalog, read_catalog_settings, read_json
+from ledger.catalog.guard import guard
+from ledger.catalog.lock import Lock, from_wire, to_wire
+from ledger.catalog.names import SLASH
+from ledger.errors import CatalogFault
+from ledger.strictjson import Json
+
+LOCK: Final = "catalog.lock.json"
+EXAMPLES: Final = "examples"
+MAX_FILES: Final = 5_000
+"""Files of one tool; what is beyond is not read, and said to be unreadable."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folder:
+    """
+    One tool's folder: its JSON files by their path below it (`v1.json`, `examples/v1/ok-some.json`).
+
+    `unreadable`: why a file is no strict JSON, or none that may be read.
+    """
+
+    name: str
+    path: str
+    documents: Mapping[str, Json]
+    unreadable: Mapping[str, str]
+
+    @property
+    def tool(self) -> str:
+        """The name of the tool that belongs here."""
+        return self.name.replace(SLASH, "/")
+
+    def file(self, name: str) -> str:
+        """Return the path of a file of this folder, for messages."""
+        return str(Path(self.path) / name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """A whole catalog as its files say it: what was read from them, each tool's folder, and what was published."""
+
+    root: str
+    catalog: Catalog
+    settings: Settings
+    folders: tuple[Folder, ...]
+    lock: Lock | None
+
+    @property
+    def lock_path(self) -> str:
+        """The path of the lock, whether there is one or not."""
+        return str(Path(self.root) / LOCK)
+
+
+def read_sources(root: str | Path) -> Sources:
+    """Read a catalog with its lock; raises CatalogFault where the folder, `catalog.json` or the lock is bad."""
+    catalog = load_catalog(root)
+    folders = _folders(Path(root))
+    return Sources(
+        root=str(root), catalog=catalog, settings=read_catalog_settings(root), folders=folders, lock=read_lock(root)
+    )
+
+
+def read_lock(root: str | Path) -> Lock | None:
+    """Return what was published, None where there is no lock; raises CatalogFault where it is none that we wrote."""
+    file = Path(root) / LOCK
+    if not file.exists():
+        return None
+    document = read_json(file, Path(root).resolve())
+    for violation in meta_schema("lock").violations(document):
+        hint = "Take it from version control; `ledger tool lock` writes it, nobody else does."
+        raise CatalogFault(violation.message, path=str(file), pointer=violation.pointer, hint=hint)
+    return from_wire(document)
+
+
+def write_lock(root: str | Path, lock: Lock) -> None:
+    """Write the lock, whole or not at all."""
+    write_json(Path(root) / LOCK, to_wire(lock))
+
+
+def _folders(root: Path) -> tuple[Folder, ...]:
+    inside = root.resolve()
+    entries = (entry for entry in root.iterdir() if entry.is_dir() and not entry.name.startswith((".", "__")))
+    return tuple(_folder(entry, inside) for entry in sorted(entries))
+
+
+@cache
+def meta_schema(name: str) -> CompiledSchema:
+    """Return a shipped meta-schema (`tool`, `catalog`, `lock`) compiled."""
+    folder = default_catalog_root().parent / "meta"
+    return compile_guarded(guard(read_json(folder / f"{name}.schema.json", folder.resolve())))
+
+
+def write_json(file: str | Path, document: Json) -> None:
+    """Write a JSON file as people read it, whole or not at all: a reader never sees half of it."""
+    file = Path(file)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    new = file.with_name(f".{file.name}.{os.getpid()}.new")
+    try:
+        with new.open("w", encoding="utf-8", newline="\n") as stream:
+            stream.write(dumps(document, indent=2, ensure_ascii=False) + "\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+        new.replace(file)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _folder(folder: Path, inside: Path) -> Folder:
+    documents: dict[str, Json] = {}
+    unreadable: dict[str, str] = {}
+    for number, file in enumerate(_files(folder)):
+        name = file.relative_to(folder).as_posix()
+        try:
+            if number >= MAX_FILES:
+                raise CatalogFault(f"a tool has more than {MAX_FILES:,} files")
+            documents[name] = read_json(file, inside)
+        except CatalogFault as fault:
+            unreadable[name] = fault.fault
+    return Folder(name=folder.name, path=str(folder), documents=documents, unreadable=unreadable)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Yield the JSON files of a tool: those beside tool.json, and its examples."""
+    yield from sorted(folder.glob("*.json"))
+    yield from sorted(folder.glob(f"{EXAMPLES}/*/*.json"))

@@ -1,0 +1,201 @@
+"""
+The lock of a catalog: what was published, by digests. Entries are added, never changed and never dropped.
+
+A version is identified by its shape and its contract; both stay as they were published. Wordings may change (another
+wording is no other version), and each that was ever published stays listed, newest last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias
+
+from ledger.catalog.contract import Contract
+from ledger.catalog.definition import Catalog, ToolDefinition, ToolVersion
+from ledger.catalog.shape import shape_digest
+from ledger.catalog.steps import Upcast
+from ledger.strictjson import Json, JsonObject, digest
+
+TOOL: Final = "tool.json"
+META: Final = "../meta/lock.schema.json"
+DATES: Final = ("introducedAt", "deprecatedAt", "replacement")
+"""Words of a contract that say when, not what: they may be added to a published version."""
+
+Documents: TypeAlias = Mapping[str, Json]
+"""The JSON files of one tool's folder by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """One wording of a version: the digest of what models read, and of each of its files (of their JSON values)."""
+
+    description: str
+    files: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockedVersion:
+    """A published version: SHA-256 (hex) of its shape, contract and output shape; its wordings, newest last."""
+
+    shape: str
+    contract: str
+    output: str | None = None
+    wordings: tuple[Wording, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockedTool:
+    """A published tool: its versions, the digests of its upcasts by file, and the names that it reserves."""
+
+    versions: Mapping[int, LockedVersion] = field(default_factory=dict)
+    upcasts: Mapping[str, str] = field(default_factory=dict)
+    reserved: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lock:
+    """All that was published, by the tools' names."""
+
+    tools: Mapping[str, LockedTool] = field(default_factory=dict)
+
+    def version(self, tool: str, number: int) -> LockedVersion | None:
+        """Return a version as it was published."""
+        locked = self.tools.get(tool)
+        return locked.versions.get(number) if locked else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Addition:
+    """What publishing adds: `what` is tool, version, wording, upcast or reserved; `name` says which of them."""
+
+    what: str
+    tool: str
+    name: str
+
+
+@dataclass(slots=True)
+class _Growing:
+    additions: list[Addition] = field(default_factory=list)
+
+    def add(self, what: str, tool: str, name: object) -> None:
+        self.additions.append(Addition(what=what, tool=tool, name=str(name)))
+
+
+def promise_digest(contract: Contract) -> str:
+    """Return the SHA-256 (hex) of what a contract promises: without its dates."""
+    return digest({word: value for word, value in contract.to_wire().items() if word not in DATES})
+
+
+def lock_of(version: ToolVersion, documents: Documents, significant: frozenset[str]) -> LockedVersion:
+    """Return how a version would be locked now; *documents* are its tool's files."""
+    output = version.output_schema
+    files = schema_files(documents[TOOL], version.version)
+    return LockedVersion(
+        shape=version.shape_digest,
+        contract=promise_digest(version.contract),
+        output=shape_digest(output, significant=significant) if output is not None else None,
+        wordings=(
+            Wording(
+                description=version.description_digest,
+                files={name: digest(documents[name]) for name in files},
+            ),
+        ),
+    )
+
+
+def schema_files(tool: Json, number: int) -> tuple[str, ...]:
+    """Return the names of a version's schema files, by the document of `tool.json`: input, and output where it is."""
+    entry = tool["versions"][str(number)]
+    named = entry.get("schema", f"v{number}.json"), entry.get("outputSchema")
+    return tuple(name for name in named if name is not None)
+
+
+def upcast_file(upcast: Upcast) -> str:
+    """Return the name of the file that holds an upcast."""
+    return f"v{upcast.from_version}-v{upcast.to_version}.upcast.json"
+
+
+def is_draft(definition: ToolDefinition, number: int, lock: Lock) -> bool:
+    """Whether a version is not published: above the current one, and not locked."""
+    return number > definition.current and lock.version(definition.name, number) is None
+
+
+def extended(lock: Lock, catalog: Catalog, folders: Mapping[str, Documents]) -> tuple[Lock, tuple[Addition, ...]]:
+    """
+    Return the lock with all that the catalog publishes now, and what was added to it.
+
+    *folders*: the JSON files of each tool, by the tool's name. What is locked already stays as it is, whatever the
+    files say; drafts (versions above the current one) are left out.
+    """
+    growing = _Growing()
+    tools = dict(lock.tools)
+    for name in sorted(catalog.tools):
+        before = tools.get(name)
+        if before is None:
+            growing.add("tool", name, name)
+        tools[name] = _grown(before or LockedTool(), catalog.tools[name], catalog, folders[name], growing)
+    return Lock(tools=tools), tuple(growing.additions)
+
+
+def _grown(
+    locked: LockedTool, definition: ToolDefinition, catalog: Catalog, documents: Documents, growing: _Growing
+) -> LockedTool:
+    name = definition.name
+    versions = dict(locked.versions)
+    for number, version in sorted(definition.versions.items()):
+        now = lock_of(version, documents, catalog.significant)
+        if number not in versions and number <= definition.current:
+            versions[number] = now
+            growing.add("version", name, number)
+        elif number in versions and now.wordings[0] not in versions[number].wordings[-1:]:
+            versions[number] = replace(versions[number], wordings=(*versions[number].wordings, *now.wordings))
+            growing.add("wording", name, number)
+    upcasts = dict(locked.upcasts)
+    for upcast in definition.upcasts.values():
+        file = upcast_file(upcast)
+        if file not in upcasts and upcast.to_version in versions:
+            upcasts[file] = upcast.digest
+            growing.add("upcast", name, file)
+    new = [each for each in definition.reserved if each not in locked.reserved]
+    for each in new:
+        growing.add("reserved", name, each)
+    return LockedTool(versions=versions, upcasts=upcasts, reserved=(*locked.reserved, *new))
+
+
+def to_wire(lock: Lock) -> JsonObject:
+    """Return the lock's document."""
+    tools = {name: _tool_to_wire(tool) for name, tool in sorted(lock.tools.items())}
+    return {"$schema": META, "format": 1, "tools": tools}
+
+
+def _tool_to_wire(tool: LockedTool) -> JsonObject:
+    wire: JsonObject = {"versions": {str(n): _version_to_wire(each) for n, each in sorted(tool.versions.items())}}
+    if tool.upcasts:
+        wire["upcasts"] = dict(sorted(tool.upcasts.items()))
+    if tool.reserved:
+        wire["reserved"] = list(tool.reserved)
+    return wire
+
+
+def _version_to_wire(version: LockedVersion) -> JsonObject:
+    output = {"output": version.output} if version.output is not None else {}
+    wordings = [{"description": each.description, "files": dict(each.files)} for each in version.wordings]
+    return {"shape": version.shape, "contract": version.contract, **output, "wordings": wordings}
+
+
+def from_wire(document: JsonObject) -> Lock:
+    """Return the lock of a document that the meta-schema `lock` found valid."""
+    return Lock(tools=dict(_tools(document["tools"])))
+
+
+def _tools(document: JsonObject) -> Iterator[tuple[str, LockedTool]]:
+    for name, tool in document.items():
+        versions = {int(number): _version(each) for number, each in tool["versions"].items()}
+        upcasts, reserved = tool.get("upcasts", {}), tuple(tool.get("reserved", ()))
+        yield name, LockedTool(versions=versions, upcasts=upcasts, reserved=reserved)
+
+
+def _version(document: JsonObject) -> LockedVersion:
+    wordings = tuple(Wording(**each) for each in document["wordings"])
+    return LockedVersion(**{**document, "wordings": wordings})

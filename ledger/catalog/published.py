@@ -1,0 +1,144 @@
+"""Compares a catalog with its lock: what was published stays as it was, and stays there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from ledger.catalog.definition import ToolDefinition, ToolVersion
+from ledger.catalog.disk import LOCK, Folder, Sources
+from ledger.catalog.lock import Lock, LockedTool, LockedVersion, lock_of, upcast_file
+from ledger.catalog.notes import Note
+from ledger.catalog.words import listed
+from ledger.strictjson import to_pointer
+
+_BACK: Final = "Take it from version control"
+
+
+def published_notes(sources: Sources) -> Iterator[Note]:
+    """Yield what was edited, lost or used again since it was published, and what is not published yet."""
+    lock = sources.lock or Lock()
+    folders = {folder.tool: folder for folder in sources.folders}
+    bad = {fault.tool for fault in sources.catalog.faults}
+    for name, locked in lock.tools.items():
+        definition = sources.catalog.tools.get(name)
+        if definition is not None:
+            yield from _tool(locked, definition, folders[name], sources)
+        elif name not in bad:
+            yield Note(
+                code="tool_missing",
+                tool=name,
+                path=sources.lock_path,
+                pointer=to_pointer(["tools", name]),
+                message="this tool was published, and its folder is gone",
+                hint=f"{_BACK}; a tool is retired by its stage, never by deleting it.",
+            )
+    yield from _names(lock, sources)
+    for definition in sources.catalog.tools.values():
+        yield from _unlocked(definition, lock)
+
+
+def _tool(locked: LockedTool, definition: ToolDefinition, folder: Folder, sources: Sources) -> Iterator[Note]:
+    for number, published in locked.versions.items():
+        version = definition.versions.get(number)
+        if version is None:
+            yield Note(
+                code="version_missing",
+                tool=definition.name,
+                version=number,
+                path=definition.path,
+                pointer="/versions",
+                message=f"version {number} was published, and is gone",
+                hint=f"{_BACK}: recorded calls need it.",
+            )
+        else:
+            now = lock_of(version, folder.documents, sources.catalog.significant)
+            yield from _version(published, now, version, definition.path)
+    yield from _upcasts(locked, definition, folder)
+    for name in sorted({*locked.reserved} - {*definition.reserved}):
+        yield Note(
+            code="name_released",
+            tool=definition.name,
+            path=definition.path,
+            pointer="/reserved",
+            message=f"the name {listed([name])} was reserved, and is no more",
+            hint="Names are never used again: put it back.",
+        )
+
+
+def _version(published: LockedVersion, now: LockedVersion, version: ToolVersion, tool: str) -> Iterator[Note]:
+    name, number = version.tool, version.version
+    anew = f"{_BACK}, and change a new version: `ledger tool new-version {name}`."
+    wording, before = now.wordings[0], published.wordings[-1]
+    same_files = wording.files == before.files
+    edited = now.shape != published.shape or now.output != published.output
+    if now.shape != published.shape:
+        message = "the schema of a published version was edited"
+        if same_files:
+            message = "the file is as it was published, but catalog.json now reads another schema from it"
+        yield Note(code="version_edited", tool=name, version=number, path=version.path, message=message, hint=anew)
+    if now.output != published.output:
+        message = "the output schema of a published version was edited"
+        yield Note(code="output_edited", tool=name, version=number, path=tool, message=message, hint=anew)
+    if now.contract != published.contract:
+        yield Note(
+            code="contract_edited",
+            tool=name,
+            version=number,
+            path=tool,
+            pointer=to_pointer(["versions", str(number), "contract"]),
+            message="the contract of a published version was edited",
+            hint=anew,
+        )
+    if wording.description != before.description:
+        yield Note(
+            code="description_changed",
+            tool=name,
+            version=number,
+            path=tool,
+            message="what models read was reworded since it was published",
+            hint="`ledger tool lock` publishes the new wording; audit compares the two.",
+        )
+    elif not same_files and not edited:
+        message = "comments or other words of the schema's file changed since it was published"
+        hint = "`ledger tool lock` takes them in."
+        yield Note(code="words_changed", tool=name, version=number, path=version.path, message=message, hint=hint)
+
+
+def _upcasts(locked: LockedTool, definition: ToolDefinition, folder: Folder) -> Iterator[Note]:
+    here = {upcast_file(upcast): upcast.digest for upcast in definition.upcasts.values()}
+    for file, published in locked.upcasts.items():
+        name, path = definition.name, folder.file(file)
+        if file not in here:
+            message, hint = "this upcast was published, and is gone", f"{_BACK}: it names what carried recorded calls."
+            yield Note(code="upcast_missing", tool=name, path=path, message=message, hint=hint)
+        elif here[file] != published:
+            message, hint = "a published upcast was edited", f"{_BACK}: events name it by its digest."
+            yield Note(code="upcast_edited", tool=name, path=path, message=message, hint=hint)
+
+
+def _names(lock: Lock, sources: Sources) -> Iterator[Note]:
+    """Yield the tools whose name another one gave up, and names that one file system cannot tell apart."""
+    reserved = {name: owner for owner, tool in lock.tools.items() for name in tool.reserved}
+    folded: dict[str, str] = {}
+    for name, definition in sorted(sources.catalog.tools.items()):
+        if name in reserved:
+            message = f"{reserved[name]} gave this name up: names are never used again"
+            yield Note(code="name_reused", tool=name, path=definition.path, pointer="/name", message=message)
+        other = folded.setdefault(name.casefold(), name)
+        if other != name:
+            message = f"only upper and lower case tell it from {other}: some file systems and models cannot"
+            yield Note(code="name_collision", tool=name, path=definition.path, pointer="/name", message=message)
+
+
+def _unlocked(definition: ToolDefinition, lock: Lock) -> Iterator[Note]:
+    for number in definition.versions:
+        if number <= definition.current and lock.version(definition.name, number) is None:
+            yield Note(
+                code="not_locked",
+                tool=definition.name,
+                version=number,
+                path=definition.path,
+                message=f"this version is offered, and {LOCK} does not have it",
+                hint="`ledger tool lock` publishes it.",
+            )
