@@ -28,6 +28,7 @@ _HOMES = {
     "Rejected": "ledger.answers",
     "Results": "ledger.session.results",
     "Session": "ledger.session.handle",
+    "Structured": "ledger.session.structured",
     "Unavailable": "ledger.answers",
 }
 
@@ -50,6 +51,7 @@ __all__ = [
     "Rejected",
     "Results",
     "Session",
+    "Structured",
     "Unavailable",
     "__version__",
 ]

@@ -17,6 +17,7 @@ from ledger.session.handle import Session as Session
 from ledger.session.ledger import Ledger as Ledger
 from ledger.session.results import CallResult as CallResult
 from ledger.session.results import Results as Results
+from ledger.session.structured import Structured as Structured
 
 __version__: str
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "Rejected",
     "Results",
     "Session",
+    "Structured",
     "Unavailable",
     "__version__",
 ]
