@@ -47,6 +47,7 @@ NOUNS: Final[dict[str, str]] = {
     "session": "Runs of agents, open and closed.",
     "tool": "Tools: their versions, what their authors promise, their stages.",
     "audit": "What was asked, allowed, run and answered.",
+    "migrate-schemas": "Carry recorded calls to the newer versions of their tools.",
     "db": "The database as a whole: where it is, its tables, its health.",
 }
 

@@ -32,6 +32,9 @@ Cursor: TypeAlias = str | Callable[[], str | None] | None
 CUT: Final = 1
 """The exit status of an export that `--limit` cut."""
 
+_EVERY: Final = 100
+"""Of how many items progress tells one, where nobody knows how many there are."""
+
 _Item = TypeVar("_Item")
 
 
@@ -147,18 +150,18 @@ class Output:
         if fault.hint:
             self._say((fault.hint,))
 
-    def progress(self, items: Iterable[_Item], what: str, total: int) -> Iterator[_Item]:
-        """Yield the items, and on a terminal keep one line on stderr that says how far it got."""
+    def progress(self, items: Iterable[_Item], what: str, total: int | None = None) -> Iterator[_Item]:
+        """Yield the items, and on a terminal keep one line on stderr that says how far it got, of how many if known."""
         if not sys.stderr.isatty():
             yield from items
             return
         said = None
         try:
             for done, item in enumerate(items):
-                percent = f"{100 * done // max(total, 1)} %"
-                if percent != said:
-                    said = percent
-                    streams.say(f"\r{visible(what)} {percent}")
+                far = str(done - done % _EVERY) if total is None else f"{100 * done // max(total, 1)} %"
+                if far != said:
+                    said = far
+                    streams.say(f"\r{visible(what)} {far}")
                 yield item
         finally:
             streams.say("\r\x1b[K")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ledger.calls import Call, evolve
-from ledger.catalog import ToolVersion, with_defaults
 from ledger.catalog.upcast.records import Carried, Journey, NotCarried
 from ledger.events import CallUpcast
+from ledger.schema_migration import judge
 from ledger.session.core import Core, Item
 from ledger.strictjson import Json, digest
 
@@ -36,49 +36,34 @@ class Carrying:
         return {"upcast": {"reached": self.call.schema_version, **known}}
 
 
-def carry(core: Core, call: Call) -> Carrying:
+def carry(core: Core, call: Call, *, to: int | None = None) -> Carrying:
     """
-    Return the call carried to the version that is known here, step by step, as far as proved upcasts lead.
+    Return the call carried to the version that is known here (or `to`), step by step, as far as proved upcasts lead.
 
-    A call with redacted arguments is not carried (its true ones are nowhere), nor one that ran elsewhere.
+    A call that its own version's code still runs here stays as it is; so does one with redacted arguments (its true
+    ones are nowhere), of a retired tool, or that ran elsewhere.
     """
-    target, recorded = core.wiring.registry.version(call.tool), call.schema_version
-    if target is None or recorded is None or not _may_be_carried(core, call, target):
-        return Carrying(call)
-    start = _version(core, call.tool, recorded)
-    if start is None or start.shape_digest != call.schema_digest:
-        message = f"the catalog does not hold v{recorded} as it was recorded"
-        return Carrying(call, stopped=NotCarried(code="version_unknown", pointer="", message=message))
-    journey = core.wiring.registry.upcasts.carry(call.tool, recorded, target.version, _to_run(start, call.to_run))
-    return _recorded(core, call, journey)
-
-
-def _may_be_carried(core: Core, call: Call, target: ToolVersion) -> bool:
     registry = core.wiring.registry
-    if target.version == call.schema_version or registry.get(call.tool, call.schema_version) is not None:
-        return False  # it runs as it is
-    definition = registry.definition(call.tool)
-    retired = definition is not None and definition.stage in ("compat", "removed")
-    return not (retired or call.redacted or call.ran_elsewhere)
+    target, recorded = registry.version(call.tool), call.schema_version
+    if target is None or recorded is None or registry.get(call.tool, recorded) is not None:
+        return Carrying(call)
+    judged = judge(registry, call, to=target.version if to is None else to)
+    if judged.journey is None:
+        found = judged.code == "version_unknown"
+        stopped = NotCarried(code=judged.code or "", pointer="", message=judged.message or "") if found else None
+        return Carrying(call, stopped=stopped)
+    return _recorded(core, call, judged.journey)
 
 
-def _version(core: Core, tool: str, number: int) -> ToolVersion | None:
-    definition = core.wiring.registry.definition(tool)
-    return definition.versions.get(number) if definition is not None else None
-
-
-def _to_run(version: ToolVersion, arguments: Json) -> Json:
-    """Return the arguments with the defaults that would run with them: the digests of an upcast cover these."""
-    applied = version.contract.apply_defaults and isinstance(arguments, dict)
-    return with_defaults(version.schema, arguments) if applied else arguments
+def recorded_steps(core: Core, call: Call, journey: Journey) -> tuple[Item, ...]:
+    """Return the events of a journey's steps."""
+    return _recorded(core, call, journey).items
 
 
 def _recorded(core: Core, call: Call, journey: Journey) -> Carrying:
     items: list[Item] = []
     for step in journey.steps:
-        version = _version(core, call.tool, step.upcast.to_version)
-        if version is None:  # pragma: no cover - the journey went over it
-            break
+        version = core.wiring.registry.upcasts.version(call.tool, step.upcast.to_version)
         stub = call.changed(schema_version=version.version, schema_digest=version.shape_digest)
         items.append(Item(upcast_body(step), stub))
         call = evolve(call, core.event(items[-1]))

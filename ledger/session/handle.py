@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -15,6 +15,7 @@ from ledger.providers.port import ProposedCall
 from ledger.session.border import messages as checked
 from ledger.session.border import optional_text, seconds, text, whole
 from ledger.session.budget import checked_cost
+from ledger.session.core import Core
 from ledger.session.intake import OnRejection, Terms, take_in
 from ledger.session.loop import Loop
 from ledger.session.results import CallResult, Results
@@ -223,6 +224,10 @@ class Session:
         await adrive(self._loop.core.release())
 
     # -- both
+
+    def run_steps(self, make: Callable[[Core], Steps[T]]) -> T:
+        """Do steps of the engine as the one that works on the session; for the ledger's own modules."""
+        return self._run(make(self._loop.core))
 
     def _run(self, steps: Steps[T]) -> T:
         return drive(self._loop.entered(steps))

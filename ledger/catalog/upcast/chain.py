@@ -26,6 +26,10 @@ class Upcasts:
             self._steps[key] = _proved(upcast, old, new, self._catalog)
         return self._steps[key]
 
+    def version(self, tool: str, number: int) -> ToolVersion:
+        """Return a version that a journey went over. Raises KeyError for another one."""
+        return (self._catalog.tools if self._catalog else {})[tool].versions[number]
+
     def carry(self, tool: str, version: int, to_version: int, arguments: Json) -> Journey:
         """Carry a record of a tool from its version as far as to *to_version*. No record makes it raise."""
         definition = self._catalog.tools.get(tool) if self._catalog else None
