@@ -27,7 +27,6 @@ PLANTED = [
     ("validator-door", "gates", "import jsonschema"),
     ("validator-door", "session", "import pydantic"),
     ("pytest-door", "testing", "import pytest"),
-    ("pytest-door", "session", "def late():\n    from pytest import fixture"),
     ("sql-door", "audit", "import sqlite3"),
     ("sql-door", "__init__", "import sqlmodel"),
     ("sql-door", "recovery", "from sqlalchemy import text"),
