@@ -61,7 +61,7 @@ class ScriptedModel(OpenAIModel):
         return cls(made.name, made.task, made.decisions, blocks)
 
     def chat(
-        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]] = (), *, form: Form = "openai"
+        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]] = (), *, format: Form = "openai"
     ) -> JsonObject:
         """
         Return the next decision as a chat completion, or as Anthropic's message; ScriptFault when there is none left.
@@ -69,7 +69,7 @@ class ScriptedModel(OpenAIModel):
         A decision that was given in that very form goes out as it is.
         """
         completion = super().chat(messages, tools)
-        if form == "openai":
+        if format == "openai":
             return completion
         turn = sum(message.get("role") == "assistant" for message in messages)
         decision, usage = completion["choices"][0]["message"], completion["usage"]

@@ -38,28 +38,28 @@ USER = {"role": "user", "content": "Look."}
 def test_a_decision_is_read_in_both_forms(form: Any, decision: Any) -> None:
     """However it was given, the provider's own parser finds the same call in it, and then the answer."""
     model = ScriptedModel.of(decision, "Done.")
-    first = model.chat([USER], form=form)
+    first = model.chat([USER], format=form)
     asked = get_format(form).parse(first)
     (call,) = asked.calls
     given = call.arguments if call.raw is None else json.loads(call.raw)
     assert (call.name, given, asked.kind) == ("look", {"n": 1}, "tool_calls")
     assert call.provider_call_id
-    answer = get_format(form).parse(model.chat([USER, {"role": "assistant"}, USER], form=form))
+    answer = get_format(form).parse(model.chat([USER, {"role": "assistant"}, USER], format=form))
     assert (answer.kind, answer.text, answer.model) == ("text", "Done.", "scripted")
 
 
 def test_a_message_goes_out_as_it_was_given() -> None:
     """In its own form word for word, and as a copy."""
     model = ScriptedModel.of(THINKS, ASKS)
-    model.chat([], form="anthropic")["content"].clear()
-    assert model.chat([], form="anthropic")["content"] == THINKS["content"]
+    model.chat([], format="anthropic")["content"].clear()
+    assert model.chat([], format="anthropic")["content"] == THINKS["content"]
     assert model.chat([THINKS])["choices"][0]["message"] == ASKS
 
 
 def test_broken_arguments_stay_broken() -> None:
     """What is no JSON reaches the decode gate in either form; no arguments are an empty object."""
     model = ScriptedModel.of([("look", '{"n": '), ("look", "")])
-    blocks = model.chat([], form="anthropic")["content"]
+    blocks = model.chat([], format="anthropic")["content"]
     assert [block["input"] for block in blocks] == ['{"n": ', {}]
     assert [call.raw for call in get_format("openai").parse(model.chat([])).calls] == ['{"n": ', ""]
 

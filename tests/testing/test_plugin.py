@@ -45,7 +45,7 @@ def test_a_crash(tool_ledger, crash):
 
 def test_a_model(scripted_model):
     model = scripted_model([("refund", {"order": 17})], "Done.", name="m")
-    assert model.chat([], form="anthropic")["content"][0]["name"] == "refund"
+    assert model.chat([], format="anthropic")["content"][0]["name"] == "refund"
     assert scripted_model(Path("script.json")).chat([])["choices"][0]["message"]["content"] == "Hello."
 
 
