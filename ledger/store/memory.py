@@ -86,7 +86,12 @@ class MemoryPlaces:
             of_key.append((free_at, call_id))
 
     def sweep(self, now: str) -> None:
-        """Keep everything: what is in memory ends with it."""
+        """Forget the keys under which nothing is taken any more."""
+        for key in [key for key, taken in self._of.items() if not any(self._counts(*place, now) for place in taken)]:
+            del self._of[key]
+
+    def _counts(self, free_at: str, call_id: str, now: str) -> bool:
+        return self._runs(call_id) if free_at == places.RUNNING else free_at > now
 
 
 class MemoryStore:
@@ -129,9 +134,10 @@ class MemoryStore:
             self._check_calls(request.calls)
             places.set_back(request.guards, self._limited, now)
             places.admit(request.guards, self._limited, now)
-            places.take(request.guards, self._limited, now)
             self._streams[request.session_id] = stream
-            return self._record(request, stream, after)
+            appended = self._record(request, stream, after)
+            places.take(request.guards, self._limited, now)
+            return appended
 
     def _check_calls(self, rows: Sequence[CallRow]) -> None:
         rules.freed_keys(rows, lambda tenant, key: self._keys.get((tenant, key)))
