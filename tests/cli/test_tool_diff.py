@@ -163,6 +163,7 @@ def test_wrong_usage() -> None:
         ("3", "this is no tool and no schema"),
         ("[" * 200_000, "are nested"),
         ('[{"inputSchema": {}}]', "has no name"),
+        ('{"name": "a", "versions": {}}', "a tool of a catalog"),
         ('[{"name": "a", "inputSchema": {}}, {"name": "a", "inputSchema": {}}]', "is there twice"),
         ('{"name": "a", "inputSchema": {}, "annotations": 3}', "the annotations are an object"),
         ('{"name": "a", "inputSchema": {}, "contract": 3}', "a contract is an object"),

@@ -14,7 +14,7 @@ import json
 import sys
 import time
 
-from tests.catalog.diff.fuzz import Tally, compare
+from tests.catalog.diff.fuzz import Tally, annotated, compare
 
 
 def main() -> int:
@@ -26,6 +26,7 @@ def main() -> int:
     tally, begun = Tally(), time.monotonic()
     for done, seed in enumerate(range(asked.seed, asked.seed + asked.pairs), 1):
         compare(seed, tally)
+        annotated(seed, tally)
         if done % 1_000 == 0:
             sys.stderr.write(f"{done:7} pairs, {tally.values} values, {len(tally.broken)} broken\n")
     found = {

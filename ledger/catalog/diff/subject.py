@@ -109,6 +109,9 @@ def _subject(document: Json, path: str, steps: tuple[str | int, ...]) -> Subject
     if not isinstance(document, dict):
         message = f"this is no tool and no schema: {shown(document)}"
         raise CatalogFault(message, path=path, pointer=to_pointer(steps), hint="Give a JSON Schema or a list of tools.")
+    if isinstance(document.get("versions"), dict) and "name" in document:
+        hint = f"Compare its versions: ledger tool diff {document['name']} 1 2"
+        raise CatalogFault("this is a tool of a catalog", path=path, pointer=to_pointer(steps), hint=hint)
     if isinstance(document.get("function"), dict):  # OpenAI, Chat Completions
         return _subject(document["function"], path, (*steps, "function"))
     if isinstance(document.get("toolSpec"), dict):  # Bedrock

@@ -16,9 +16,9 @@ from ledger.catalog.patterns import Automaton, compile_pattern
 from ledger.catalog.patterns.automaton import Stop
 from ledger.catalog.patterns.charset import LAST, CharSet
 
-MAX_STOPS: Final = 3_000
+MAX_STOPS: Final = 1_500
 """Places of the walk; a pattern of a tool needs tens."""
-MAX_STEPS: Final = 60_000
+MAX_STEPS: Final = 30_000
 MAX_COST: Final = 300_000
 """States that a pattern may be in, over all steps: counted repeats make them many."""
 MAX_LENGTH: Final = 10_000

@@ -353,6 +353,52 @@ def compare(seed: int, tally: Tally) -> None:
     tally.shown += found.counterexample is not None
 
 
+EMPTYING = (
+    *("maxItems", "maxProperties", "patternProperties", "propertyNames", "unevaluatedProperties"),
+    *("dependentRequired", "dependentSchemas"),
+)
+"""Keywords that may leave no value for a place: what it means then does not matter."""
+MEANINGS = {"x-unit": "ms", "default": "other", "writeOnly": True, "format": "date"}
+
+
+def reachable(node: Any) -> list[dict[str, Any]]:
+    """Every schema that says something of a value where it stands, unions and references left out."""
+    found: list[dict[str, Any]] = []
+    if isinstance(node, dict):
+        found.append(node)
+        for each in node.get("properties", {}).values():
+            found.extend(reachable(each))
+        for each in (node.get("items"), node.get("additionalProperties"), *node.get("prefixItems", ())):
+            found.extend(reachable(each))
+    return found
+
+
+def annotated(seed: int, tally: Tally) -> None:
+    """Change only what a value means, at one place that a value can have: a person is asked."""
+    rng = Random(seed)
+    old = root(rng)
+    for place in places(old):
+        for keyword in EMPTYING:
+            place.pop(keyword, None)
+    new = deepcopy(old)
+    node = rng.choice(reachable(new))
+    keyword = rng.choice(list(MEANINGS))
+    node[keyword] = MEANINGS[keyword]
+    try:
+        before, alone = compile_schema(old), compile_schema({"$defs": old["$defs"], **node})
+    except CatalogFault:
+        return
+    tally.pairs += 1
+    instances = [value(rng, node, old) for _ in range(VALUES_A_PAIR)]
+    texts = {"format"} & {keyword}
+    possible = [each for each in instances if alone.violations(each) == () and each is not None]
+    possible = [each for each in possible if not texts or isinstance(each, str)]
+    lives = any(not before.violations(value(rng, old, old)) for _ in range(VALUES_A_PAIR))
+    found = difference(Subject(schema=old), Subject(schema=new))
+    if possible and lives and not found.needs_person:
+        tally.broken.append(f"seed {seed}: {keyword} made {found.verdict}\n{old}\n{new}")
+
+
 def _broken(found: Difference, relation: str, instance: Any, valid: tuple[bool, bool]) -> list[str]:
     """What one value contradicts."""
     rank = VERDICTS.index(found.verdict)
