@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import ledger.testing
+from ledger.testing.empty import open_fresh
 
 pytest_plugins = ["pytester"]
 
@@ -66,11 +68,20 @@ def test_no_second_effect(assert_no_second_effect):
 """
 
 
-def test_a_users_tests_find_the_fixtures(pytester: pytest.Pytester) -> None:
+@pytest.fixture
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
+    """Load before `pytester` what it would forget at its end: a C extension must not be loaded twice."""
+    known = [getattr(ledger.testing, name) for name in dir(ledger.testing)]
+    with open_fresh(tmp_path_factory.mktemp("loaded")) as opened:
+        opened.tool("nothing")(lambda: None)
+        assert opened.session("s").call("nothing").state == "succeeded"
+    return known
+
+
+def test_a_users_tests_find_the_fixtures(loaded: list[Any], pytester: pytest.Pytester) -> None:
     """A fresh ledger, a crash and the next process, a model, effects: each in a test of a user's."""
     Path("script.json").write_text(json.dumps(["Hello."]))
     pytester.makepyfile(USER)
-    known = [getattr(ledger.testing, name) for name in dir(ledger.testing)]  # the inner pytest forgets what it imports
     result = pytester.runpytest_inprocess("-p", "ledger.testing.plugin", "-p", "no:cacheprovider", "-W", "error")
     result.assert_outcomes(passed=4)
-    assert known == [getattr(ledger.testing, name) for name in dir(ledger.testing)]
+    assert loaded == [getattr(ledger.testing, name) for name in dir(ledger.testing)]
