@@ -1,0 +1,423 @@
+"""`migrate-schemas`: what a newer catalog carries over, what needs a person, and that nothing else changes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ledger import Ask, Ledger
+from ledger.errors import StoreUnavailable, UnknownSession
+from ledger.schema_migration import Judged, Plan, judge, planned
+from ledger.schema_migration.plan import Scope
+from ledger.session.existing import open_existing
+from ledger.session.migrating import migrate
+from ledger.testing import crash
+from tests.cli.running import failure, ledger
+from tests.recovery.deploys import Deploy
+from tests.recovery.scenes import Gone, gone
+from tests.session.agents import asked, recorded, types
+
+
+@pytest.fixture
+def deploy(tmp_path: Path) -> Iterator[Deploy]:
+    found = Deploy(tmp_path)
+    yield found
+    for each in found.opened:
+        each.close()
+
+
+def desk(deploy: Deploy, catalog: str = "catalog") -> Ledger:
+    """The ledger with the new release's catalog, and without its code."""
+    found = open_existing(f"sqlite:///{deploy.folder}/ledger.db", catalog=deploy.folder / catalog)
+    deploy.opened.append(found)
+    return found
+
+
+def judged(deploy: Deploy, **scope: Any) -> dict[str, tuple[str, Any, Any]]:
+    """What becomes of each call, by session: status, code, grade."""
+    here = desk(deploy)
+    found = planned(here.reader, here.registry, Scope(**scope))
+    return {each.call.session_id: (each.status, each.code, each.grade) for each in found}
+
+
+def never_ran(deploy: Deploy, session: str = "s", arguments: Any = None) -> str:
+    """Leave an intent that no gate of the host has seen; return its id."""
+    deploy.write(1)
+    return deploy.open(1).session(session).propose("charge", arguments or {"amt": 5}).call_id
+
+
+def waiting(deploy: Deploy) -> str:
+    """Leave a call about which a person is asked."""
+    deploy.policy = lambda call, principal: Ask()
+    found = deploy.first()
+    deploy.policy = None
+    return found.call_id
+
+
+def allowed(deploy: Deploy) -> str:
+    """Leave a call that a person allowed."""
+    call_id = waiting(deploy)
+    deploy.opened[-1].approve(call_id, by="ada")
+    return call_id
+
+
+def by_policy(deploy: Deploy) -> str:
+    """Leave a call that the policies allowed, stepping."""
+    call_id = never_ran(deploy)
+    session = deploy.opened[-1].session("s")
+    session.advance(call_id)
+    assert session.advance(call_id).state == "authorized"
+    return call_id
+
+
+def flagged(deploy: Deploy) -> str:
+    """Leave a call that never ran and that a person is asked about."""
+    call_id = never_ran(deploy)
+    deploy.open(1).session("s").messages()
+    assert deploy.opened[-1].find(call_id).reason == "not-started"
+    return call_id
+
+
+def started(deploy: Deploy) -> str:
+    return deploy.first(crash.after("call.started")).call_id
+
+
+def finished(deploy: Deploy) -> str:
+    return deploy.first().call_id
+
+
+CASES = [
+    # left as, effect, keeps the approval, what the plan says, carried
+    (never_ran, "external", False, ("migratable", None, "iso"), True),
+    (by_policy, "external", False, ("migratable", None, "iso"), True),
+    (flagged, "external", False, ("migratable", None, "iso"), True),
+    (waiting, "external", False, ("needs-person", "approval_bound", "iso"), False),
+    (waiting, "external", True, ("migratable", None, "iso"), True),
+    (allowed, "external", False, ("needs-person", "approval_bound", "iso"), False),
+    (allowed, "external", True, ("migratable", None, "iso"), True),
+    (started, "external", False, ("in-doubt", None, None), False),
+    (started, "read", False, ("needs-person", "started", None), False),
+]
+
+
+@pytest.mark.parametrize(("leave", "effect", "keeps", "said", "carried"), CASES)
+def test_each_state_has_its_answer(
+    deploy: Deploy, leave: Any, effect: str, keeps: bool, said: tuple[str, Any, Any], carried: bool
+) -> None:
+    """What the plan says is what applying does, once; what the intent said stays, byte for byte."""
+    deploy.effect = effect
+    call_id = leave(deploy)
+    before = recorded(deploy.opened[-1], "s")
+    deploy.write(2, **({"keepsApproval": True} if keeps else {}))
+    assert judged(deploy) == {"s": said}
+    here = desk(deploy)
+    assert [each.carried for each in migrate(here, Scope())] == [int(carried)]
+    call = here.find(call_id)
+    assert (call.schema_version, call.arguments, call.to_run) == (
+        (2, {"amt": 5}, {"amount": 5}) if carried else (1, {"amt": 5}, {"amt": 5})
+    )
+    after = recorded(here, "s")
+    assert after[: len(before)] == before
+    assert [event.type for event in after[len(before) :] if event.type != "session.claimed"] == [
+        "call.upcast"
+    ] * carried
+    assert [each.carried for each in migrate(desk(deploy), Scope())] == [0]
+    assert len(recorded(here, "s")) == len(after)
+
+
+@pytest.mark.parametrize(("leave", "runs"), [(flagged, 1), (allowed, 1), (by_policy, 0)])
+def test_what_was_carried_goes_on_in_the_new_form(deploy: Deploy, leave: Any, runs: int) -> None:
+    """By the person's word, given before or after; a write that only a policy had allowed is asked about."""
+    call_id = leave(deploy)
+    deploy.write(2, keepsApproval=True)
+    list(migrate(desk(deploy), Scope()))
+    if leave is flagged:
+        assert desk(deploy).resolve(call_id, "run", by="ada").call.state == "authorized"
+    ledger_ = deploy.open(2)
+    ledger_.session("s").messages()
+    assert deploy.effects == [(2, 5)] * runs
+    assert ledger_.find(call_id).state == ("succeeded" if runs else "needs-review")
+
+
+def test_a_call_flagged_for_its_schema_waits_for_one_word_once_it_is_carried(deploy: Deploy) -> None:
+    """The upcast's file came later than the flag: what is left to say is whether it shall run."""
+    call_id = never_ran(deploy)
+    deploy.write(2)
+    file = deploy.folder / "catalog/charge/v1-v2.upcast.json"
+    words = file.read_text()
+    file.unlink()
+    deploy.open(2).session("s").messages()
+    assert desk(deploy).find(call_id).reason == "schema-changed"
+    assert judged(deploy) == {"s": ("needs-person", "no_upcast", None)}
+    file.write_text(words)
+    list(migrate(desk(deploy), Scope()))
+    here = desk(deploy)
+    assert (here.find(call_id).reason, here.find(call_id).schema_version) == ("not-started", 2)
+    here.resolve(call_id, "run", by="ada")
+    deploy.open(2).session("s").messages()
+    assert deploy.effects == [(2, 5)]
+
+
+def test_finished_calls_are_reported_and_stay_facts(deploy: Deploy) -> None:
+    """With every call asked for the plan says what the new form would be; applying never touches them."""
+    finished(deploy)
+    deploy.write(2)
+    assert judged(deploy) == {}
+    assert judged(deploy, every=True) == {"s": ("migratable", None, "iso")}
+    before = types(desk(deploy), "s")
+    assert list(migrate(desk(deploy), Scope())) == []
+    assert types(desk(deploy), "s") == before
+
+
+ODD: dict[str, tuple[Any, tuple[str, str | None]]] = {
+    "current": (lambda tool: None, ("current", None)),
+    "gone": (lambda tool: (tool / "tool.json").unlink(), ("needs-person", "tool_unknown")),
+    "retired": (lambda tool: edit(tool / "tool.json", stage="compat"), ("needs-person", "tool_retired")),
+    "edited": (
+        lambda tool: edit(tool / "v1.json", properties={"amt": {"type": "number"}}),
+        ("needs-person", "version_unknown"),
+    ),
+}
+
+
+def edit(file: Path, **changes: Any) -> None:
+    """Change keys of a JSON file."""
+    file.write_text(json.dumps(json.loads(file.read_text()) | changes))
+
+
+@pytest.mark.parametrize("case", ODD)
+def test_what_the_catalog_does_not_know_goes_to_a_person(deploy: Deploy, case: str) -> None:
+    """A tool that is gone or retired, a version that is not as it was recorded; and what is current needs nothing."""
+    never_ran(deploy)
+    change, said = ODD[case]
+    if case not in ("current", "gone"):
+        deploy.write(2)
+    change(deploy.folder / "catalog/charge")
+    assert judged(deploy)["s"][:2] == said
+
+
+def test_arguments_that_never_fitted_are_told_apart(deploy: Deploy) -> None:
+    """Invalid under their own version: no upcast's fault."""
+    deploy.write(1)
+    deploy.open(1).session("s").propose("charge", {"amt": "five"})
+    deploy.write(2)
+    assert judged(deploy) == {"s": ("invalid", "invalid_before", None)}
+
+
+def test_what_ran_elsewhere_and_copies_are_let_alone(deploy: Deploy) -> None:
+    """Neither is ever started by this ledger."""
+    deploy.first(crash.after("call.started"))
+    ledger_ = deploy.open(1)
+    session = ledger_.session("s")
+    session.messages()
+    copy = session.dispatch(asked(("charge", {"amt": 5}))).calls[0].call
+    assert copy.reason == "duplicate"
+    deploy.write(2)
+    found = judge(desk(deploy).registry, copy)
+    assert (found.status, found.to_version) == ("current", None)
+    assert judge(desk(deploy).registry, copy.changed(reason=None, imported=True)).status == "current"
+
+
+def test_redacted_arguments_are_carried_by_nobody(deploy: Deploy) -> None:
+    """Their true values are nowhere."""
+    call_id = never_ran(deploy)
+    deploy.write(2)
+    here = desk(deploy)
+    found = judge(here.registry, here.find(call_id).changed(redacted=True))
+    assert (found.status, found.code) == ("needs-person", "redacted")
+
+
+def test_defaults_that_would_run_are_carried_too(deploy: Deploy) -> None:
+    """`applyDefaults`: the digests cover the arguments that would run, and the approval bound to them holds."""
+    deploy.policy = lambda call, principal: Ask()
+    schema = {"amt": {"type": "integer", "default": 3}}
+
+    def release(current: int, **upcast: Any) -> None:
+        deploy.write(current, **upcast)
+        tool = deploy.folder / "catalog/charge"
+        contract = {"contract": {"effect": "external", "applyDefaults": True}}
+        edit(tool / "tool.json", versions={str(number): contract for number in range(1, current + 1)})
+        (tool / "v1.json").write_text(
+            json.dumps({"type": "object", "properties": schema, "additionalProperties": False})
+        )
+        if current > 1:
+            renamed = {"type": "object", "properties": {"amount": schema["amt"]}, "additionalProperties": False}
+            (tool / "v2.json").write_text(json.dumps(renamed))
+
+    release(1)
+    call = deploy.open(1).session("s").call("charge", {})
+    deploy.opened[-1].approve(call.call_id, by="ada")
+    release(2, keepsApproval=True)
+    [done] = migrate(desk(deploy), Scope())
+    assert done.carried == 1
+    deploy.open(2).session("s").messages()
+    assert deploy.effects == [(2, 3)]
+
+
+def test_a_scope_is_a_tool_a_session_a_version(deploy: Deploy) -> None:
+    """Each narrows; a session that is not there is an error."""
+    never_ran(deploy, "a")
+    never_ran(deploy, "b")
+    deploy.write(3)
+    assert judged(deploy, session="a") == {"a": ("needs-person", "semantic", "iso")}
+    assert judged(deploy, tool="other") == {}
+    assert judged(deploy, to=2, session="b") == {"b": ("migratable", None, "iso")}
+    here = desk(deploy)
+    assert [each.judged for each in migrate(here, Scope(tool="other"))] == [(), ()]
+    with pytest.raises(UnknownSession):
+        judged(deploy, session="nope")
+
+
+def test_a_crash_while_applying_leaves_whole_sessions(deploy: Deploy) -> None:
+    """The next run goes on: the same end, each call carried once."""
+    for name in ("a", "b", "c"):
+        never_ran(deploy, name)
+    deploy.write(2)
+    here = desk(deploy)
+    crash.arm(here, crash.before("call.upcast", nth=2), end=gone)
+    with pytest.raises(Gone):
+        list(migrate(here, Scope()))
+    for name in ("a", "b", "c"):
+        head = here.reader.head(name)
+        assert head is not None
+        here._wiring.store.release(name, token=head.token)
+    left = desk(deploy)
+    assert sorted(str(row["schemaVersion"]) for row in left.calls()) == ["1", "1", "2"]
+    assert sum(each.carried for each in migrate(left, Scope())) == 2
+    assert [types(left, name).count("call.upcast") for name in ("a", "b", "c")] == [1, 1, 1]
+
+
+def test_a_session_that_somebody_works_on_is_passed_by(deploy: Deploy) -> None:
+    """It is named with its owner, and the others are carried."""
+    never_ran(deploy, "a")
+    never_ran(deploy, "b")
+    deploy.write(2)
+    here = desk(deploy)
+
+    def broken() -> None:
+        raise StoreUnavailable("the disk is full")
+
+    crash.arm(here, crash.before("call.upcast"), end=broken)
+    found = list(migrate(here, Scope()))
+    assert [(each.session_id, each.carried, each.error and each.error.code) for each in found] == [
+        ("a", 0, "store_unavailable"),
+        ("b", 1, None),
+    ]
+
+
+def test_a_closed_session_has_nothing_to_carry(deploy: Deploy) -> None:
+    """Nothing of it runs any more."""
+    never_ran(deploy)
+    deploy.opened[-1].session("s").close()
+    deploy.write(2)
+    assert judged(deploy) == {}
+    assert [each.judged for each in migrate(desk(deploy), Scope(session="s"))] == [()]
+
+
+def test_a_plan_names_a_bounded_number_of_calls(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All are counted."""
+    monkeypatch.setattr("ledger.schema_migration.plan.MOST_SHOWN", 1)
+    call_id = never_ran(deploy)
+    plan = Plan()
+    for _ in range(3):
+        plan.add(Judged(call=deploy.opened[-1].find(call_id), status="needs-person", code="x"))
+    assert (plan.needed, len(plan.asked), plan.cut) == (3, 1, True)
+
+
+# -- the command
+
+
+@pytest.fixture
+def here(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> Deploy:
+    """Stand in the folder of the deploy, with a call of each kind."""
+    monkeypatch.chdir(deploy.folder)
+    monkeypatch.setenv("LEDGER_CATALOG", "catalog")
+    never_ran(deploy, "a")
+    never_ran(deploy, "b", {"amt": "five"})
+    deploy.write(2)
+    return deploy
+
+
+def told(*options: str) -> tuple[int, Any]:
+    result = ledger("migrate-schemas", *options, "--json")
+    return result.exit_code, json.loads(result.stdout)["data"]
+
+
+def test_the_command_plans_and_changes_nothing(here: Deploy) -> None:
+    """Groups by tool, versions and status; the calls that need a person by name; `--strict` is a check for CI."""
+    before = types(desk(here), "a")
+    status, found = told()
+    assert (status, found["applied"], found["carried"], found["errors"], found["cut"]) == (0, False, 0, [], False)
+    assert [(row["status"], row["grade"], row["code"], row["calls"]) for row in found["groups"]] == [
+        ("invalid", None, "invalid_before", 1),
+        ("migratable", "iso", None, 1),
+    ]
+    [asked_] = found["needsPerson"]
+    assert (asked_["sessionId"], asked_["fromVersion"], asked_["toVersion"], asked_["pointer"]) == ("b", 1, 2, "/amt")
+    assert told("--strict")[0] == 1
+    assert told("--dry-run", "--session", "a", "--strict")[0] == 0
+    assert types(desk(here), "a") == before
+
+
+def test_the_command_applies(here: Deploy) -> None:
+    """Exit 3 while a person is needed, 0 when nothing is; again it carries nothing."""
+    assert told("--apply")[0] == 3
+    assert [told("--apply", "--session", "a")[1]["carried"], told("--apply", "--session", "a")[0]] == [0, 0]
+    assert desk(here).find(next(iter(desk(here).calls(session="a")))["callId"]).schema_version == 2
+
+
+def test_a_person_reads_the_plan(here: Deploy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each group in a line, each call that needs a person in one, and what to do next."""
+    lines = ledger("migrate-schemas").stdout.splitlines()
+    assert lines[0] == "charge  v1 to v2  1 are invalid under their own version: invalid_before"
+    assert lines[1] == "charge  v1 to v2  1 can be carried (iso)"
+    assert "charge in b: " in lines[2]
+    assert lines[3] == "Nothing was changed. 1 can be carried: `ledger migrate-schemas --apply`."
+    assert ledger("migrate-schemas", "--apply").stdout.splitlines()[-1] == "1 carried; 1 need a person."
+    assert ledger("migrate-schemas", "--session", "a").stdout.splitlines()[-1] == "Nothing was changed."
+    monkeypatch.setattr("ledger.cli.migrating._MOST_LINES", 0)
+    assert "  … and 1 more (--json names them)" in ledger("migrate-schemas").stdout
+
+
+def test_an_open_ledger_without_open_calls(here: Deploy) -> None:
+    """It says so."""
+    for name in ("a", "b"):
+        desk(here).session(name).close()
+    assert ledger("migrate-schemas").stdout.splitlines() == [
+        "No call is open: nothing to carry.",
+        "Nothing was changed.",
+    ]
+
+
+def test_the_command_names_what_kept_a_session(here: Deploy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exit 1: the others were carried."""
+    from ledger.session.handle import Session
+
+    def broken(_self: Session, _make: Any) -> None:
+        raise StoreUnavailable("the disk is full")
+
+    monkeypatch.setattr(Session, "run_steps", broken)
+    status, found = told("--apply")
+    assert (status, [each["sessionId"] for each in found["errors"]]) == (1, ["a", "b"])
+    assert "a: the disk is full" in ledger("migrate-schemas", "--apply").stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--apply", "--dry-run"), "exclude"),
+        (("--apply", "--all"), "open calls only"),
+        (("--to", "2"), "--tool"),
+        (("--tool", "nope"), "no tool 'nope'"),
+        (("--tool", "charge", "--to", "9"), "no version 9"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(here: Deploy, options: tuple[str, ...], why: str) -> None:
+    """Wrong usage, and an unknown tool or version: an empty plan would look like good news."""
+    status, code, message = failure("migrate-schemas", *options)
+    assert (status, code) == (2, "usage")
+    assert why in message
