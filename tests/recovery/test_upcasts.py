@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ledger import Allow, Ask, Ledger
+from ledger.errors import KeyConflict
 from ledger.events import CallFlagged, CallUpcast, SessionResumed
 from ledger.testing import crash
 from tests.recovery.deploys import V1, Deploy
@@ -203,3 +204,26 @@ def test_a_proposal_in_the_new_form_is_a_copy_of_the_one_in_doubt(deploy: Deploy
     assert copy.call.flag.duplicate_of == old.call_id
     other = session.dispatch(asked(("charge", {"amount": 6}))).calls[0]
     assert (other.state, deploy.effects) == ("succeeded", [(2, 6)])
+
+
+@pytest.mark.parametrize("then", [1, 3])
+def test_what_cannot_be_compared_is_another_call(deploy: Deploy, then: int) -> None:
+    """Back to an older release, or over a change of meaning: the same key with other arguments is refused."""
+    deploy.write(3)
+    deploy.open(2).session("s").call("charge", {"amount": 5}, idempotency_key="k")
+    deploy.write(then)
+    later = {"amount": 5, "currency": "EUR"} if then == 3 else {"amt": 5}
+    with pytest.raises(KeyConflict):
+        deploy.open(then).session("s").call("charge", later, idempotency_key="k")
+    assert len(deploy.effects) == 1
+
+
+def test_a_call_of_a_tool_that_nobody_knew_then_is_compared_as_it_is(deploy: Deploy) -> None:
+    """It has no version to be carried from."""
+    deploy.write(1)
+    deploy.policy = None
+    ledger = Ledger.open(f"sqlite:///{deploy.folder}/ledger.db")
+    deploy.opened.append(ledger)
+    assert ledger.session("s").call("charge", {"amt": 5}).code == "unknown_tool"
+    result = deploy.open(1).session("s").call("charge", {"amt": 5}, turn=1)
+    assert (result.code, deploy.effects) == ("unknown_tool", [])

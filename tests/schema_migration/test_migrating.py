@@ -200,6 +200,13 @@ def test_what_the_catalog_does_not_know_goes_to_a_person(deploy: Deploy, case: s
     assert judged(deploy)["s"][:2] == said
 
 
+def test_a_started_read_of_the_current_version_needs_nothing(deploy: Deploy) -> None:
+    """It is run again as it is."""
+    deploy.effect = "read"
+    started(deploy)
+    assert judged(deploy) == {"s": ("current", None, None)}
+
+
 def test_arguments_that_never_fitted_are_told_apart(deploy: Deploy) -> None:
     """Invalid under their own version: no upcast's fault."""
     deploy.write(1)
@@ -359,6 +366,7 @@ def test_the_command_plans_and_changes_nothing(here: Deploy) -> None:
     [asked_] = found["needsPerson"]
     assert (asked_["sessionId"], asked_["fromVersion"], asked_["toVersion"], asked_["pointer"]) == ("b", 1, 2, "/amt")
     assert told("--strict")[0] == 1
+    assert told("--tool", "charge", "--to", "2")[1]["groups"] == found["groups"]
     assert told("--dry-run", "--session", "a", "--strict")[0] == 0
     assert types(desk(here), "a") == before
 
