@@ -9,18 +9,21 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Final, TypeAlias
 
-from ledger.errors import UsageError
+from ledger.errors import LedgerError, UsageError
 from ledger.importing.chunks import Damaged, unpacked
 from ledger.importing.lines import Line, lines_of
 from ledger.importing.records import Record, records
 from ledger.importing.report import Problem
 from ledger.providers.imported import Read, Skipped
 from ledger.providers.sniff import BUNDLE, LOOKED_AT, READABLE, sniff
-from ledger.strictjson import Json
+from ledger.strictjson import Json, printable
 
 Reader: TypeAlias = Callable[[Iterable[Json]], Iterator[Read]]
 
 AUTO: Final = "auto"
+_FAULTS: Final = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError, LedgerError)
+"""What a reader raises on content of kinds that it does not expect."""
+
 _BUNDLE: Final = re.compile(rb'\s*\{\s*"bundle"\s*:\s*"toolcall-ledger"')
 
 
@@ -66,11 +69,21 @@ class Source:
         return self.format == BUNDLE
 
     def read(self) -> Iterator[Read | Problem]:
-        """Yield what the transcript holds, and each problem of the file no later than what follows it."""
+        """
+        Yield what the transcript holds, and each problem of the file no later than what follows it.
+
+        A document on which the reader fails (its content is of kinds that no provider sends) is a problem too; what
+        follows it is read by a new one.
+        """
         documents = _Documents(self.lines)
-        for item in _reader(self.format)(documents):
-            yield from documents.problems()
-            yield documents.problem(item) if isinstance(item, Skipped) else item
+        while documents.more:
+            try:
+                for item in _reader(self.format)(documents):
+                    yield from documents.problems()
+                    yield documents.problem(item) if isinstance(item, Skipped) else item
+            except _FAULTS as error:
+                yield from documents.problems()
+                yield documents.unreadable(error)
         yield from documents.problems()
         yield from self.damage()
 
@@ -81,15 +94,18 @@ def _format_of(head: bytes) -> str:
 
 
 class _Documents:
-    """The values of a file, remembering where each stood."""
+    """The values of a file, remembering where each stood; a reader that failed leaves the rest to the next one."""
 
     def __init__(self, lines: Iterable[Line]) -> None:
+        self.more = True
         self._records = records(lines)
         self._lines = array("Q")
         self._offsets = array("Q")
+        self._begun = 0  # documents of earlier readers
         self._problems: deque[Problem] = deque()
 
     def __iter__(self) -> Iterator[Json]:
+        self._begun = len(self._lines)
         for found in self._records:
             if isinstance(found, Record):
                 self._lines.append(found.line)
@@ -97,6 +113,7 @@ class _Documents:
                 yield found.value
             else:
                 self._problems.append(found)
+        self.more = False
 
     def problems(self) -> Iterator[Problem]:
         """Yield those found since."""
@@ -105,8 +122,14 @@ class _Documents:
 
     def problem(self, skipped: Skipped) -> Problem:
         """Return what a reader passed over, at its place."""
-        line, offset = self._lines[skipped.place], self._offsets[skipped.place]
-        return Problem(line=line, offset=offset, code="skipped", message=skipped.what)
+        return self._at(self._begun + skipped.place, "skipped", skipped.what)
+
+    def unreadable(self, error: Exception) -> Problem:
+        """Return that a reader failed, at the last document that it was given."""
+        return self._at(len(self._lines) - 1, "unreadable", f"not as a provider sends it: {printable(str(error))}")
+
+    def _at(self, place: int, code: str, message: str) -> Problem:
+        return Problem(line=self._lines[place], offset=self._offsets[place], code=code, message=message)
 
 
 def _reader(name: str) -> Reader:

@@ -55,7 +55,7 @@ def _fault(message: Any, before: JsonObject) -> str | None:
     if found is not None:
         return found
     role = message.get("role")
-    if role not in _ROLES:
+    if not isinstance(role, str) or role not in _ROLES:
         return f"there is no role {role!r}"
     if not before and role != "user":
         return "the first message is the user's"

@@ -61,7 +61,8 @@ def _broken(message: object) -> str | None:
     found = broken(message)
     if found is not None or not isinstance(message, dict):
         return found
-    return None if message.get("role") in _ROLES else f"there is no role {message.get('role')!r}"
+    role = message.get("role")
+    return None if isinstance(role, str) and role in _ROLES else f"there is no role {role!r}"
 
 
 def _result(message: JsonObject, waiting: list[str]) -> Iterator[tuple[str, str]]:

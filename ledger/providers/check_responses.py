@@ -49,8 +49,9 @@ def _fault(item: JsonObject) -> str | None:
     kind = item.get("type", "message")
     if not isinstance(kind, str):
         return "an item's type is a text"
-    if kind == "message" and item.get("role") not in _ROLES:
-        return f"there is no role {item.get('role')!r}"
+    role = item.get("role")
+    if kind == "message" and (not isinstance(role, str) or role not in _ROLES):
+        return f"there is no role {role!r}"
     return None
 
 

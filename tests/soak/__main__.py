@@ -1,5 +1,5 @@
 """
-The long run: every kill point and hundreds of random kills, counted.
+The long run: every kill point and hundreds of random kills, counted; and every real transcript (LEDGER_CORPUS).
 
     python -m tests.soak                     the matrix and 320 random kills, as `make soak` does
     python -m tests.soak --kills 2000 --seed 7
@@ -13,10 +13,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
 import subprocess
 import sys
 import time
+import traceback
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,7 @@ from ledger.version import VERSION
 from tests.crash.figures import Figures
 from tests.crash.scenarios import SCENARIOS
 from tests.crash.server import Killers, Request
+from tests.soak.transcripts import counted
 
 RESULT = Path(__file__).parents[2] / "benchmarks/results/soak.json"
 KILLS_A_SEED = 40
@@ -46,6 +49,19 @@ def killed(requests: list[Request]) -> Figures:
     return figures
 
 
+def read_transcripts(figures: Figures) -> dict[str, Any]:
+    """Take every real transcript on all its journeys, where there are some; return what was counted."""
+    corpus = os.environ.get("LEDGER_CORPUS")
+    if not corpus:
+        return {}
+    try:
+        return {"transcripts": counted(Path(corpus))}
+    except AssertionError as error:
+        traceback.print_exc()
+        figures.problems.append(f"transcripts: {error}")
+        return {}
+
+
 def say(line: str) -> None:
     """Tell a person how it goes."""
     sys.stderr.write(f"{line}\n")
@@ -65,10 +81,12 @@ def main() -> int:
         left, seed = left - KILLS_A_SEED, seed + 1
     measured, begun = about(asked.seed), time.monotonic()
     figures = killed(requests)
+    transcripts = read_transcripts(figures)
     result = {
         **measured,
         "seconds": round(time.monotonic() - begun, 1),
         **figures.values,
+        **transcripts,
         "broken": figures.problems,
     }
     asked.out.parent.mkdir(parents=True, exist_ok=True)
