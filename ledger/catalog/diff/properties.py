@@ -59,16 +59,19 @@ class _Property:
                     yield Note(code="object_opened", message=message, keywords=_FIELDS, name=self.name)
 
     def _both(self) -> Said:
-        merged = not self.needed[0] and _nullable(self.pair.here, self.here) and _nullable(self.pair.there, self.there)
-        yield from self._required(merged=merged)
+        nullable = _nullable(self.pair.here, self.here), _nullable(self.pair.there, self.there)
+        yield from self._required(nullable=nullable)
         yield Below(old=self.here, new=self.there, step=self.name, optional=not self.needed[0] and not self.needed[1])
 
-    def _required(self, *, merged: bool = False) -> Said:
+    def _required(self, *, nullable: tuple[bool, bool] = (False, False)) -> Said:
         if self.needed[1] and not self.needed[0]:
             code, message = "required_added", f"{shown(self.name)} has to be given now"
-            if merged:
+            if nullable == (True, True):
                 code = "null_absent_merged"
                 message = f"{shown(self.name)} was null, absent or a value; absent is refused now"
+            elif nullable == (False, True):
+                code = "absent_became_null"
+                message = f"{shown(self.name)} has to be given now, as null where it was left out"
             elif has_default(self.pair.there, self.there):
                 code = "required_added_with_default"
                 message += "; its default fills nothing in"
@@ -89,9 +92,10 @@ class _Property:
         name = shown(self.name)
         outcome: Outcome = "refused"
         if not self.possible[1]:
-            code, message = "property_removed", f"{name} is refused now"
+            code, message = "property_removed", f"{name} is refused now{self._alike()}"
         elif self.pair.there.free(self.there):
-            code, message, outcome = "property_ignored", f"{name} still validates, and nobody reads it", "ignored"
+            code, outcome = "property_ignored", "ignored"
+            message = f"{name} still validates, and nobody reads it{self._alike()}"
         else:
             code, outcome = "property_undeclared", "reinterpreted"
             message = f"{name} is covered only by a rule for all other names now"
@@ -105,6 +109,17 @@ class _Property:
             outcome=outcome,
             tries=partial(_one, self.pair, self.here),
         )
+
+    def _alike(self) -> str:
+        """Name a new property that may be this one: a hint for a person, never a reason to carry anything."""
+        come = sorted(self.new.names - self.old.names)
+        near = [other for other in come if _folded(other) == _folded(self.name)]
+        if _described(self.pair.here, self.here):
+            near += [other for other in come if self.pair.here.same(self.here, self.pair.there, self._of(other))]
+        return f"; {shown(near[0])} looks like it" if near else ""
+
+    def _of(self, name: str) -> Child:
+        return self.pair.there.named(self.new, name)
 
     def _came(self) -> Said:
         name, default = shown(self.name), has_default(self.pair.there, self.there)
@@ -155,12 +170,21 @@ class _Property:
         yield from ({}, [], "", 0, None, True)
 
 
+def _folded(name: str) -> str:
+    """Return a name without what conventions differ in: `perPage` and `per_page` are one."""
+    return "".join(char for char in name.casefold() if char not in "_-. ")
+
+
 def _one(pair: Pair, child: Child) -> Iterator[Json]:
     yield pair.examples.of(child)
 
 
 def _nullable(space: Space, child: Child) -> bool:
     return any(cell.kind == "null" for cell in space.cells(child))
+
+
+def _described(space: Space, child: Child) -> bool:
+    return any(isinstance(node := space.nodes[pointer], dict) and "description" in node for pointer in child)
 
 
 def has_default(space: Space, child: Child) -> bool:

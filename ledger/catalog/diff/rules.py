@@ -54,6 +54,8 @@ WIDENING: Final[dict[str, str]] = {
 SEMANTIC: Final[dict[str, str]] = {
     "required_added": "a property has to be given now: old arguments have no value for it, and none is invented",
     "required_added_with_default": "a property has to be given now; a `default` is an annotation and fills nothing in",
+    "absent_became_null": "a property may no longer be left out, but may be null now, as a provider's strict mode "
+    "wants it: an upcast can carry that, a validator cannot",
     "property_added_with_default": "a new optional property with a default: absent means something new",
     "property_ignored": "a property is gone where undeclared ones are let through: it still validates and is ignored",
     "property_undeclared": "a property is covered only by a rule for all other names now",

@@ -164,6 +164,23 @@ def test_reordered_alternatives_are_found_again() -> None:
     assert codes(old, new) == ["property_added_open"]
 
 
+def test_a_property_that_looks_like_a_lost_one_is_named() -> None:
+    """By another convention of names, or by the same schema to the letter; else nothing is said."""
+    words = {"type": "string", "description": "Search query."}
+    for old, new, hint in (
+        (
+            holding(per_page=TEXT),
+            holding(perPage={"type": "integer"}),
+            '"per_page" is refused now; "perPage" looks like it',
+        ),
+        (holding(q=words), holding(other=TEXT, query=words), '"q" is refused now; "query" looks like it'),
+        (holding(q=words), holding(query=TEXT), '"q" is refused now'),
+        (holding(q=TEXT), holding(query=TEXT), '"q" is refused now'),
+    ):
+        found = difference(Subject(schema=old), Subject(schema=new))
+        assert found.findings[0].message == hint
+
+
 def test_properties_at_their_edges() -> None:
     """Required without being declared, forbidden by name, beside other patterns."""
     bare = {"type": "object", "required": ["a"]}
