@@ -204,7 +204,7 @@ class _Bundled:
             release=self._take is not None,
         )
         appended = self._store.append(request)
-        self._sequence = appended.head.sequence
+        self._sequence = appended.sequences[-1]
         self._added += 0 if appended.repeated else len(self._drafts)
         self._drafts, self._size, self._take, self._touched = [], 0, None, {}
 

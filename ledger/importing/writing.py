@@ -98,7 +98,7 @@ class Writer:
         if isinstance(answer, LedgerError):
             self.error = answer
             return
-        self._sequence = answer.head.sequence
+        self._sequence = answer.sequences[-1]
         self.added += 0 if answer.repeated else len(answer.sequences)
 
     def _request(self) -> Append:

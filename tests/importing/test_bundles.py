@@ -276,6 +276,7 @@ def rewritten(before: bytes, after: bytes) -> bytes:
     ("before", "after"),
     [
         (b'"sequence":1', b'"sequence": 1'),
+        (b'"agent":"a"', b'"agent": "a"'),
         (b'"type":"session.opened"', b'"type":null'),
         (b'"type":"session.opened"', b'"tipe":"session.opened"'),
         (b'"recordedAt":', b'"recordedAt":17,"recordedBy":'),

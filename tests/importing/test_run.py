@@ -166,6 +166,7 @@ def test_results_that_come_with_a_longer_state() -> None:
         [SYSTEM, {"role": "user", "content": "Pay one."}, *WHOLE[2:]],
         [SYSTEM, ASK, asking(("a", "pay", '{"to":"x"}'), ("b", "pay", '{"to": "y"}')), *WHOLE[3:]],
         [*WHOLE[:4], result("b", "ok z"), *WHOLE[5:]],
+        [*WHOLE[:4], {**result("b", "ok y"), "x_error": True}, *WHOLE[5:]],
         [*WHOLE[:5], says("Well done.")],
         WHOLE[1:],
     ],

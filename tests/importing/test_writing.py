@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from ledger.errors import LedgerError, StoreUnavailable, WrongSequence
-from ledger.importing import writing
+from ledger.errors import IdempotencyConflict, LedgerError, StoreUnavailable, WrongSequence
+from ledger.importing import TranscriptChanged, writing
 from ledger.store.memory import MemoryStore
 from ledger.store.port import Append, Appended
 from ledger.store.urls import open_store
@@ -64,3 +65,40 @@ def test_a_store_that_fails_ends_the_import() -> None:
     """That is no fault of one session: it is raised."""
     with pytest.raises(StoreUnavailable):
         taken(chat(WHOLE, "a") + chat(WHOLE, "b"), Together(StoreUnavailable("full")))
+
+
+class Busy(MemoryStore):
+    """A store in which somebody else writes to the session right before its first append."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.before = True
+
+    def append(self, request: Append) -> Appended:
+        if self.before:
+            self.before = False
+            taken(chat([{"role": "user", "content": "Another."}]), self)
+        return super().append(request)
+
+
+def test_what_others_wrote_meanwhile_is_not_written_over() -> None:
+    """Then nothing is put behind it unseen: the session is refused, and a second import compares it."""
+    store = Busy()
+    report = taken(chat(WHOLE), store)
+    assert isinstance(report.refused[0].error, WrongSequence | IdempotencyConflict)
+    assert len(history(store).entries) == 1
+    assert isinstance(taken(chat(WHOLE), store).refused[0].error, TranscriptChanged)
+
+
+@pytest.mark.parametrize("most", [3, 1000])
+def test_several_imports_of_one_file_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """However they meet, each event is recorded once, and none of them hears of an error."""
+    monkeypatch.setattr(writing, "MOST_EVENTS", most)
+    store = open_store(f"sqlite:///{tmp_path}/l.db", create=True)
+    data = b"".join(chat(WHOLE, f"s{n}") for n in range(10))
+    with ThreadPoolExecutor(4) as pool:
+        reports = list(pool.map(lambda _: taken(data, store), range(4)))
+    assert sum(report.added for report in reports) == 90
+    assert [report.refused for report in reports] == [[]] * 4
+    assert all(len(store.read(f"s{n}", limit=99)) == 9 for n in range(10))
+    store.close()

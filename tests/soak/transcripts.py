@@ -39,7 +39,7 @@ def counted(corpus: Path, cuts: int | None = None) -> dict[str, Any]:
         for session, each in zip(sessions, report.sessions, strict=True):
             found += journey(session, each, store)
         seconds["import, replay, exports and back"] = time.monotonic() - begun
-        found["added_again"] = taken(file.read_bytes(), store).added
+        again = taken(file.read_bytes(), store).added
         store.close()
     begun = time.monotonic()
     for name, document in exchanges(corpus / "provider_exchanges.jsonl.gz"):
@@ -48,7 +48,7 @@ def counted(corpus: Path, cuts: int | None = None) -> dict[str, Any]:
     begun = time.monotonic()
     found += _cut(sessions, cuts)
     seconds["cuts"] = time.monotonic() - begun
-    return dict(found) | {"seconds": {name: round(each, 1) for name, each in seconds.items()}}
+    return dict(found) | {"added_again": again, "seconds": {name: round(each, 1) for name, each in seconds.items()}}
 
 
 def _cut(sessions: Sequence[dict[str, Any]], most: int | None) -> Counts:
