@@ -85,6 +85,25 @@ def test_a_difference_is_the_same_every_time() -> None:
         assert all(each["message"] for each in one["findings"])
 
 
+def test_a_counterexample_shows_what_the_finding_says() -> None:
+    """A default shows where the property is left out; where it has to be there, or is an item, with a value."""
+    numbers = [{"type": "integer", "default": default} for default in (1, 2)]
+
+    def shown(one: Any, two: Any) -> Any:
+        counterexample = difference(Subject(schema=one), Subject(schema=two)).counterexample
+        return counterexample and (counterexample.arguments, counterexample.pointer)
+
+    optional = [{"type": "object", "properties": {"a": number}} for number in numbers]
+    assert shown(*optional) == ({}, "/a")
+    assert shown(*({**each, "required": ["a"]} for each in optional)) == ({"a": 0}, "/a")
+    assert shown(*({"type": "array", "minItems": 1, "items": number} for number in numbers)) == ([0], "/0")
+    nested = [
+        {"type": "object", "required": ["l"], "properties": {"l": {"type": "array", "items": each}}}
+        for each in optional
+    ]
+    assert shown(*nested) == ({"l": [{}]}, "/l/0/a")
+
+
 def test_nothing_differs_from_itself() -> None:
     """Each side of each pair is identical to itself."""
     for case in SUITE["pairs"]:
