@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from ledger.calls import Call
-from ledger.catalog import Tool
+from ledger.catalog import Tool, ToolDefinition, ToolVersion
 from ledger.errors import WrongSequence
 from ledger.events import Body, CallFailed, CallFlagged, CallRejected, SessionResumed
 from ledger.execution.outcome import Unknown
@@ -107,22 +107,32 @@ def _resume(core: Core, *, dry_run: bool, execute: bool) -> Steps[Recovered]:
 
 
 def here(core: Core, call: Call, *, execute: bool = True) -> Here:
-    """Return what this process knows of the call's tool."""
+    """Return what this process knows of the call's tool; of a version that is newer than it knows, it has no code."""
     registry = core.wiring.registry
     tool, definition = tool_of(core, call), registry.definition(call.tool)
     version = tool.version if tool is not None else registry.version(call.tool)
-    code = tool is not None and execute
+    newer = version is not None and _is_newer(call, version, definition)
+    code = tool is not None and execute and not newer
     return Here(
         has_code=code,
         reconciles=code and tool is not None and tool.reconcile is not None,
         stage=definition.stage if definition else None,
-        changed=version is not None
-        and (version.version != call.schema_version or version.shape_digest != call.schema_digest),
+        changed=version is not None and not newer and _is_another(call, version),
         run_not_started=core.wiring.run_not_started and not _lost(core, call),
         lost=_lost(core, call),
         max_attempts=core.wiring.max_attempts,
         now=core.wiring.clock.stamp(),
     )
+
+
+def _is_another(call: Call, version: ToolVersion) -> bool:
+    return version.version != call.schema_version or version.shape_digest != call.schema_digest
+
+
+def _is_newer(call: Call, version: ToolVersion, definition: ToolDefinition | None) -> bool:
+    """Whether a newer release recorded the call, while this one still runs: that one is to go on with it."""
+    recorded = call.schema_version or 0
+    return recorded > version.version and (definition is None or recorded not in definition.versions)
 
 
 def hindrance(core: Core, call: Call, work: Work) -> Body | None:

@@ -10,7 +10,7 @@ from ledger.session.carrying import UPCASTABLE, Carrying, carry
 from ledger.session.core import Core, Item
 from ledger.session.gating import authorization, checked, pass_gates, resource_keys, to_pass
 from ledger.session.intake import Terms, duplicate, proposals, rebuilt
-from ledger.session.resuming import check_again, hindrance, tool_of
+from ledger.session.resuming import check_again, here, hindrance, tool_of
 from ledger.session.running import Runner
 from ledger.session.work import Work
 
@@ -39,8 +39,9 @@ def advance(core: Core, call_id: str) -> Steps[Call]:
         call = core.history.calls[call_id]
     work = rebuilt(core, call, tool_of(core, call))
     if call.state in ("proposed", "validated", "authorized"):
-        if work.tool is None and call.schema_version is not None:
-            raise UsageError(f"this process has no code for {call.tool}", hint="Register its function first.")
+        if call.schema_version is not None and not here(core, call).has_code:
+            what = call.tool if work.tool is None else f"{call.tool} v{call.schema_version}"
+            raise UsageError(f"this process has no code for {what}", hint="Register its function first.")
         hindered = hindrance(core, call, work)
         if hindered is not None:
             yield from core.commit([Item(hindered, call)], release=True)

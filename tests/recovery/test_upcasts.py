@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ledger import Allow, Ask, Ledger
-from ledger.errors import KeyConflict
+from ledger.errors import KeyConflict, UsageError
 from ledger.events import CallFlagged, CallUpcast, SessionResumed
 from ledger.testing import crash
 from tests.recovery.deploys import V1, Deploy
@@ -227,3 +227,26 @@ def test_a_call_of_a_tool_that_nobody_knew_then_is_compared_as_it_is(deploy: Dep
     assert ledger.session("s").call("charge", {"amt": 5}).code == "unknown_tool"
     result = deploy.open(1).session("s").call("charge", {"amt": 5}, turn=1)
     assert (result.code, deploy.effects) == ("unknown_tool", [])
+
+
+@pytest.mark.parametrize("effect", ["read", "external"])
+def test_an_older_release_leaves_calls_of_a_newer_one_to_it(deploy: Deploy, effect: str) -> None:
+    """While both run, the older one names the call and changes nothing, where the newer one could run it."""
+    deploy.effect = effect
+    deploy.policy = (lambda call, principal: Ask()) if effect == "external" else (lambda call, principal: Allow())
+    deploy.write(1)
+    old = deploy.open(1)
+    deploy.write(2)
+    new = deploy.open(2)
+    if effect == "external":
+        call_id = new.session("s").call("charge", {"amount": 5}).call_id
+        new.approve(call_id, by="ada")
+    else:
+        call_id = new.session("s").propose("charge", {"amount": 5}).call_id
+    before = types(old, "s")
+    found = old.resume("s")
+    assert ([call.call_id for call in found.needs_code], types(old, "s")) == ([call_id], before)
+    with pytest.raises(UsageError, match="no code for charge v2"):
+        old.session("s").advance(call_id)
+    new.resume("s")
+    assert (new.find(call_id).state, deploy.effects) == ("succeeded", [(2, 5)])
