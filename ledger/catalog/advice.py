@@ -25,7 +25,7 @@ _NUMBERS: Final = frozenset({"integer", "number"})
 
 def advice_of(versions: Sequence[ToolVersion], significant: Collection[str] = ()) -> Iterator[Note]:
     """Yield warnings about what models will read; *significant* are the catalog's own annotations, units among them."""
-    units = SIGNIFICANT.union(significant)
+    units = SIGNIFICANT.union(significant) - {"x-sensitive"}
     for version in versions:
         if is_vague(version.tool.rsplit("/", 1)[-1]):
             yield _note(version, "vague_name", "", "the tool's name does not say what it does")

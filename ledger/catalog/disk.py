@@ -17,11 +17,14 @@ from ledger.catalog.files import default_catalog_root, load_catalog, read_catalo
 from ledger.catalog.guard import guard
 from ledger.catalog.lock import Lock, from_wire, to_wire
 from ledger.catalog.names import SLASH
-from ledger.errors import CatalogFault
-from ledger.strictjson import Json
+from ledger.errors import CatalogFault, JsonRejected
+from ledger.strictjson import Json, Limits, decode
 
 LOCK: Final = "catalog.lock.json"
 EXAMPLES: Final = "examples"
+MAX_DOCUMENT: Final = 16 * 2**20
+MAX_NESTED: Final = 80
+"""A schema may be nested 64 deep, and stands a few levels deep in its list."""
 MAX_FILES: Final = 5_000
 """Files of one tool; what is beyond is not read, and said to be unreadable."""
 
@@ -95,6 +98,17 @@ def _folders(root: Path) -> tuple[Folder, ...]:
     inside = root.resolve()
     entries = (entry for entry in root.iterdir() if entry.is_dir() and not entry.name.startswith((".", "__")))
     return tuple(_folder(entry, inside) for entry in sorted(entries))
+
+
+def read_document(file: str | Path) -> Json:
+    """Return what a JSON file from anywhere holds, a list of tools say; raises CatalogFault."""
+    try:
+        data = Path(file).read_bytes()
+        return decode(data, Limits(max_bytes=MAX_DOCUMENT, max_depth=MAX_NESTED))
+    except OSError as error:
+        raise CatalogFault(f"the file cannot be read ({error.strerror})", path=str(file)) from None
+    except JsonRejected as rejected:
+        raise CatalogFault(rejected.message, path=str(file)) from None
 
 
 @cache

@@ -87,14 +87,19 @@ def promise_digest(contract: Contract) -> str:
     return digest({word: value for word, value in contract.to_wire().items() if word not in DATES})
 
 
+def output_digest(version: ToolVersion, significant: frozenset[str]) -> str | None:
+    """Return the digest of the output schema's shape, None where there is none."""
+    output = version.output_schema
+    return shape_digest(output, significant=significant) if output is not None else None
+
+
 def lock_of(version: ToolVersion, documents: Documents, significant: frozenset[str]) -> LockedVersion:
     """Return how a version would be locked now; *documents* are its tool's files."""
-    output = version.output_schema
     files = schema_files(documents[TOOL], version.version)
     return LockedVersion(
         shape=version.shape_digest,
         contract=promise_digest(version.contract),
-        output=shape_digest(output, significant=significant) if output is not None else None,
+        output=output_digest(version, significant),
         wordings=(
             Wording(
                 description=version.description_digest,

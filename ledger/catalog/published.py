@@ -34,8 +34,7 @@ def published_notes(sources: Sources) -> Iterator[Note]:
                 hint=f"{_BACK}; a tool is retired by its stage, never by deleting it.",
             )
     yield from _names(lock, sources)
-    for definition in sources.catalog.tools.values():
-        yield from _unlocked(definition, lock)
+    yield from _unlocked(sources)
 
 
 def _tool(locked: LockedTool, definition: ToolDefinition, folder: Folder, sources: Sources) -> Iterator[Note]:
@@ -131,14 +130,21 @@ def _names(lock: Lock, sources: Sources) -> Iterator[Note]:
             yield Note(code="name_collision", tool=name, path=definition.path, pointer="/name", message=message)
 
 
-def _unlocked(definition: ToolDefinition, lock: Lock) -> Iterator[Note]:
-    for number in definition.versions:
-        if number <= definition.current and lock.version(definition.name, number) is None:
-            yield Note(
-                code="not_locked",
-                tool=definition.name,
-                version=number,
-                path=definition.path,
-                message=f"this version is offered, and {LOCK} does not have it",
-                hint="`ledger tool lock` publishes it.",
-            )
+def _unlocked(sources: Sources) -> Iterator[Note]:
+    hint = "`ledger tool lock` publishes it."
+    if sources.lock is None:
+        message = f"nothing is published: there is no {LOCK}"
+        yield Note(code="not_locked", path=sources.lock_path, message=message, hint=hint)
+        return
+    for definition in sources.catalog.tools.values():
+        for number in definition.versions:
+            if number <= definition.current and sources.lock.version(definition.name, number) is None:
+                message = f"this version is offered, and {LOCK} does not have it"
+                yield Note(
+                    code="not_locked",
+                    tool=definition.name,
+                    version=number,
+                    path=definition.path,
+                    message=message,
+                    hint=hint,
+                )

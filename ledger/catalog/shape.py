@@ -26,6 +26,8 @@ MAX_NESTING: Final = 100
 """Schemas inside one another, references written out."""
 
 _DROPPED: Final = (WORDS | STORES | {"$schema", "$id", "deprecated", "readOnly"}) - {"$ref"}
+_EMPTY: Final = frozenset({"patternProperties", "properties", "required", "uniqueItems"})
+"""Keywords that say nothing where they are empty or false."""
 _SETS: Final = frozenset({"allOf", "anyOf", "enum", "oneOf", "required"})
 """Lists whose order means nothing."""
 
@@ -103,7 +105,7 @@ class _Shaper:
         result: JsonObject = {}
         for keyword in sorted(node):
             value = node[keyword]
-            if keyword == "$ref" or (keyword in ("required", "uniqueItems") and not value):
+            if keyword == "$ref" or (keyword in _EMPTY and not value):
                 continue
             if keyword in self.significant or (keyword in CHECKS and keyword not in _DROPPED):
                 result[keyword] = self.value(f"{pointer}/{to_pointer([keyword])[1:]}", keyword, value)

@@ -9,5 +9,7 @@ from tests.catalog.shelf import Shelf
 
 @pytest.fixture
 def shelf(tmp_path: Path) -> Shelf:
-    """A catalog folder with nothing in it."""
-    return Shelf(tmp_path)
+    """A catalog folder with no tool in it, and a lock that has none."""
+    shelf = Shelf(tmp_path)
+    shelf.publish()
+    return shelf

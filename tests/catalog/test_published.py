@@ -23,10 +23,12 @@ def test_what_is_published_and_untouched_is_fine(shelf: Shelf) -> None:
 
 
 def test_what_is_not_published_is_told(shelf: Shelf) -> None:
-    """Each version up to the current one is named until it is locked; a draft is not."""
+    """Each version up to the current one is named until it is locked, a draft is not; without a lock once for all."""
     shelf.tool(schemas=(SCHEMA, OTHER, SCHEMA), current=2)
     notes = shelf.report().warnings
     assert [(note.code, note.version) for note in notes] == [("not_locked", 1), ("not_locked", 2)]
+    (shelf.root / "catalog.lock.json").unlink()
+    assert shelf.said() == [("not_locked", "catalog.lock.json", "")]
     shelf.publish()
     assert shelf.said() == []
     lock = read_lock(shelf.root)
