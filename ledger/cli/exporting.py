@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from ledger.cli.opening import catalog_folder
 from ledger.cli.rows import dumps
 from ledger.cli.shell import Shell
 from ledger.errors import IntegrityFailure, LedgerError
@@ -34,11 +35,12 @@ def print_request(shell: Shell, reader: Reader, session_id: str, format: str | N
     """
     Print what a request to the provider holds of the session; `format` None: the last turn's provider.
 
+    Calls of tools that the catalog has as removed are told as text: no request declares those tools any more.
     Raises `ExportRefused` where it is `checked` and would be refused.
     """
     history = session_at(reader, session_id)
     name = format or format_of(history)
-    body = export(history, get_format(name))
+    body = export(history, get_format(name), gone=_removed(shell))
     problems = check(name, body) if checked else []
     if problems:
         told = "; ".join(f"message {each.place}: {each.message} ({each.code})" for each in problems[:_MOST])
@@ -47,6 +49,15 @@ def print_request(shell: Shell, reader: Reader, session_id: str, format: str | N
     shell.out.show(data, ()) if shell.json else shell.out.json(body)
     if checked:
         shell.out.note(f"Checked: {name} would take it.")
+
+
+def _removed(shell: Shell) -> list[str]:
+    folder = catalog_folder(shell)
+    if folder is None:
+        return []
+    from ledger.catalog.files import load_catalog  # seldom there
+
+    return [name for name, tool in load_catalog(folder).tools.items() if tool.stage == "removed"]
 
 
 def print_bundle(shell: Shell, reader: Reader, session_id: str, *, checked: bool) -> None:

@@ -217,6 +217,27 @@ def test_the_format_is_that_of_the_last_provider(world: Path) -> None:
     assert data("session", "export", "u")["format"] == "openai"
 
 
+def test_calls_of_removed_tools_are_told_as_text(empty: Path) -> None:
+    """No request declares them any more: call and result are told together, and providers take it."""
+    ledger("session", "import", write("t.jsonl", chat(WHOLE)))
+    folder = empty / "tools" / "pay"
+    folder.mkdir(parents=True)
+    document = {
+        "name": "pay",
+        "description": "Pay.",
+        "current": 1,
+        "stage": "removed",
+        "versions": {"1": {"contract": {}}},
+    }
+    (folder / "tool.json").write_text(json.dumps(document))
+    (folder / "v1.json").write_text('{"type": "object"}')
+    (empty / "tools" / "catalog.json").write_text("{}")
+    body = data("session", "export", "s", "--catalog", "tools", "--check")
+    assert [message["role"] for message in body["messages"]] == ["system", "user", "assistant", "user", "assistant"]
+    assert not any("tool_calls" in message for message in body["messages"])
+    assert any("tool_calls" in message for message in data("session", "export", "s")["messages"])
+
+
 def test_an_export_that_would_be_refused_fails(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With --check nothing is printed then; the reasons are."""
     from ledger.providers import problems
