@@ -13,7 +13,7 @@ from typing import Final
 from ledger.catalog.compile import CompiledSchema, compile_guarded
 from ledger.catalog.definition import Catalog
 from ledger.catalog.documents import Settings
-from ledger.catalog.files import default_catalog_root, load_catalog, read_catalog_settings, read_json
+from ledger.catalog.files import META, default_catalog_root, load_catalog, read_catalog_settings, read_json
 from ledger.catalog.guard import guard
 from ledger.catalog.lock import Lock, from_wire, to_wire
 from ledger.catalog.names import SLASH
@@ -114,7 +114,7 @@ def read_document(file: str | Path) -> Json:
 @cache
 def meta_schema(name: str) -> CompiledSchema:
     """Return a shipped meta-schema (`tool`, `catalog`, `lock`) compiled."""
-    folder = default_catalog_root().parent / "meta"
+    folder = default_catalog_root().parent / META
     return compile_guarded(guard(read_json(folder / f"{name}.schema.json", folder.resolve())))
 
 

@@ -20,6 +20,7 @@ MAX_FILE: Final = 2**20
 MAX_TOOLS: Final = 10_000
 SETTINGS: Final = "catalog.json"
 TOOL: Final = "tool.json"
+META: Final = "meta"
 
 _LIMITS: Final = Limits(max_bytes=MAX_FILE)
 
@@ -66,6 +67,12 @@ def default_catalog_root() -> Path:
     package = Path(__file__).resolve().parent.parent
     packaged = package / "_schemas" / "tools"
     return packaged if packaged.is_dir() else package.parent / "schemas" / "tools"
+
+
+def meta_texts() -> dict[str, str]:
+    """Return the shipped meta-schemas by their files' names; beside a catalog, editors complete its files by them."""
+    folder = default_catalog_root().parent / META
+    return {file.name: file.read_text(encoding="utf-8") for file in sorted(folder.glob("*.schema.json"))}
 
 
 def _folders(root: Path) -> Iterator[Path]:

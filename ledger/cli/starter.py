@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import posixpath
 from json import dumps
 from typing import Any, Final
 
-CATALOG: Final[dict[str, Any]] = {"dialect": "https://json-schema.org/draft/2020-12/schema"}
+from ledger.catalog.files import meta_texts
+
+CATALOG: Final[dict[str, Any]] = {
+    "$schema": "../meta/catalog.schema.json",
+    "dialect": "https://json-schema.org/draft/2020-12/schema",
+}
 
 TOOL: Final[dict[str, Any]] = {
+    "$schema": "../../meta/tool.schema.json",
     "name": "add_note",
     "title": "Add note",
     "description": "Append one line to the notes.",
@@ -102,6 +109,7 @@ def files(url: str, catalog: str, review: str) -> dict[str, str]:
         f"{catalog}/catalog.json": _json(CATALOG),
         f"{catalog}/add_note/tool.json": _json(TOOL),
         f"{catalog}/add_note/v1.json": _json(SCHEMA),
+        **{posixpath.normpath(f"{catalog}/../meta/{name}"): text for name, text in meta_texts().items()},
     }
 
 

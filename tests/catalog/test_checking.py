@@ -100,7 +100,8 @@ def test_examples_are_what_their_names_say(shelf: Shelf) -> None:
 
 def test_files_that_nothing_names(shelf: Shelf) -> None:
     """A schema without its entry in tool.json, and a tool.json without its meta-schema, are warned of."""
-    shelf.tool(**{"$schema": None})
+    unnamed: dict[str, Any] = {"$schema": None}
+    shelf.tool(**unnamed)
     shelf.publish()
     shelf.write("look_at/v2.json", SCHEMA)
     shelf.write("look_at/notes.json", "no JSON")

@@ -11,7 +11,14 @@ import pytest
 from ledger.catalog import load_catalog
 from tests.cli.running import ROOT, data, failure, ledger
 
-FILES = ["app.py", "schemas/tools/catalog.json", "schemas/tools/add_note/tool.json", "schemas/tools/add_note/v1.json"]
+META = [f"schemas/meta/{file.name}" for file in sorted((ROOT / "schemas/meta").iterdir())]
+FILES = [
+    "app.py",
+    "schemas/tools/catalog.json",
+    "schemas/tools/add_note/tool.json",
+    "schemas/tools/add_note/v1.json",
+    *META,
+]
 
 
 def test_a_project_is_made(empty: Path) -> None:
@@ -23,6 +30,19 @@ def test_a_project_is_made(empty: Path) -> None:
     assert data("session", "list") == []
     assert made["next"][0]["command"] == "python app.py"
     assert all(len(line) < 120 for line in Path("app.py").read_text().splitlines())
+
+
+def test_its_catalog_is_checked_and_completed_by_editors(empty: Path) -> None:
+    """Each file names a meta-schema that is there; a check has nothing to say once it is locked."""
+    ledger("init")
+    assert [each["code"] for each in data("tool", "check")["warnings"]] == ["not_locked"]
+    ledger("tool", "lock")
+    assert ledger("tool", "check", "--strict").exit_code == 0
+    for file in ("catalog.json", "catalog.lock.json", "add_note/tool.json"):
+        path = Path("schemas/tools", file)
+        named = path.parent / json.loads(path.read_text())["$schema"]
+        assert named.resolve().parent == empty / "schemas/meta"
+        assert named.is_file()
 
 
 def test_nothing_is_overwritten(empty: Path) -> None:
