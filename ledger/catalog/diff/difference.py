@@ -100,7 +100,10 @@ def _schemas(old: Json, new: Json, settings: Settings) -> tuple[list[Suspect], J
         return list(_missing(old, new)), None
     one, two = (read(schema, settings.dialect) for schema in (old, new))
     if one.dialect == two.dialect and canonical(one.schema) == canonical(two.schema):
-        return [], None
+        alike = canonical(old) == canonical(new)
+        return [] if alike else [
+            _plainly("draft_changed", "the same, with bounds or $schema as another draft has them")
+        ], None
     significant = settings.significant | SIGNIFICANT
     here, there = (Space(each, settings.formats, significant) for each in (one, two))
     same = shape_of(one.nodes, one.dialect, significant) == shape_of(two.nodes, two.dialect, significant)

@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import Final
 
 from ledger.catalog.diff.cells import Child
-from ledger.catalog.diff.notes import Note, Pair
+from ledger.catalog.diff.notes import Note, Outcome, Pair
 from ledger.catalog.diff.space import Space
 from ledger.catalog.diff.wording import turned
 from ledger.catalog.vocabulary import CHECKS, OTHER_ANNOTATIONS
@@ -91,7 +91,8 @@ def word(keyword: str, old: Json, new: Json) -> Note:
         code = "description_changed"
         code = turned(str(old or ""), str(new or "")) or code
         message = _SAID.get(code, message)
-    return Note(code=code, message=message, keywords=(keyword,), old=old, new=new)
+    outcome: Outcome | None = "reinterpreted" if code in _SAID else None
+    return Note(code=code, message=message, keywords=(keyword,), old=old, new=new, outcome=outcome)
 
 
 _SAID: Final = {

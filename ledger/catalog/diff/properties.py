@@ -159,15 +159,16 @@ class _Property:
             name=self.name,
             step=None if absent else self.name,
             outcome="reinterpreted",
-            tries=self._without if absent else self._strange,
+            tries=self._without if absent else _anything,
         )
 
     def _without(self) -> Iterator[Json]:
         yield self.pair.examples.cell(self.pair.old)
 
-    def _strange(self) -> Iterator[Json]:
-        """Values that the property may have had as an undeclared one."""
-        yield from ({}, [], "", 0, None, True)
+
+def _anything() -> Iterator[Json]:
+    """Yield values that an undeclared property may have."""
+    yield from ({}, [], "", 0, None, True)
 
 
 def _folded(name: str) -> str:
@@ -219,6 +220,15 @@ def _undeclared(pair: Pair, old: Objects, new: Objects) -> Said:
             )
         elif after and not before:
             yield Note(code="object_opened", message="properties that are not declared pass now", keywords=keywords)
+        elif not matching and old.declares and pair.here.free(here) and not pair.there.free(there):
+            yield Note(
+                code="object_closed",
+                message="properties that are not declared are held to a schema now",
+                keywords=keywords,
+                step=name,
+                outcome="refused",
+                tries=_anything,
+            )
         elif not (pair.here.free(here) and pair.there.free(there)):
             yield Below(old=here, new=there, step=name)
 

@@ -55,8 +55,8 @@ def read(schema: Json, dialect: Dialect) -> Guarded:
     """
     Return a schema checked, within the largest limits that a catalog may set.
 
-    One that names no draft and is none of *dialect* may be one of the other (`items` with a list is draft-07).
-    Raises CatalogFault.
+    One that names no draft and is none of *dialect* may be one of the other (`items` with a list is draft-07), or write
+    its bounds as draft-04 and OpenAPI 3.0 do. Raises CatalogFault.
     """
     try:
         return guard(schema, limits=CAPS, dialect=dialect)
@@ -65,7 +65,24 @@ def read(schema: Json, dialect: Dialect) -> Guarded:
             other: Dialect = "draft-07" if dialect == "2020-12" else "2020-12"
             with suppress(CatalogFault):
                 return guard(schema, limits=CAPS, dialect=other)
+            with suppress(CatalogFault, RecursionError):
+                return guard(modern(schema), limits=CAPS, dialect=dialect)
         raise fault from None
+
+
+def modern(node: Json) -> Json:
+    """Return a schema of draft-04 with its bounds as numbers: `minimum: 0, exclusiveMinimum: true` is one bound."""
+    if isinstance(node, list):
+        return [modern(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    found = {key: modern(value) for key, value in node.items()}
+    for bound, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
+        if isinstance(found.get(exclusive), bool) and (bound in found or not found[exclusive]):
+            closed = not found.pop(exclusive)
+            if not closed:
+                found[exclusive] = found.pop(bound)
+    return found
 
 
 class TooComplex(Exception):

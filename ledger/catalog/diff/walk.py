@@ -73,7 +73,8 @@ class Walk:
 
     def _node(self, old: Child, new: Child, place: _Place) -> Iterator[tuple[Child, Child, _Place]]:
         for note in words(self.old, old, self.new, new, self.significant):
-            self._tell(note, place, None, (sources(self.old, old), sources(self.new, new)))
+            shown = replace(note, tries=lambda: iter([self.examples.of(old)])) if note.outcome else note
+            self._tell(shown, place, None, (sources(self.old, old), sources(self.new, new)))
         ones, twos = self.old.cells(old), self.new.cells(new)
         for note in self._kinds(ones, twos, (old, new), place):
             self._tell(note, place, None, (sources(self.old, old), sources(self.new, new)))

@@ -122,6 +122,7 @@ def test_proofs_are_bounded(monkeypatch: pytest.MonkeyPatch, steps: int) -> None
         ("", "Delete the file.", None),
         ("Do not wait.", "Don't wait.", None),
         ("Wait 5 seconds.", "Wait 5 second.", None),
+        ("Use the default branch.", "Use the default tree.", None),
         ("Repository name", "The name of the repository, without the .git extension. Case is ignored.", None),
         ("Sort by date, oldest first.", "Sort by date, newest first.", "description_reversed"),
         ("The path must be absolute.", "The path must be relative.", "description_reversed"),
