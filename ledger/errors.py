@@ -18,6 +18,7 @@ Every exception the ledger raises to its host; each says in words what to do nex
     ├── ReadOnlySession         it holds events written by a newer release
     ├── IllegalTransition       this event cannot follow that state
     ├── VerdictRefused          a person's answer that cannot apply (second verdict, copy, wrong state)
+    ├── RetirementRefused       a tool cannot go to this stage yet, or not with this replacement
     ├── KeyConflict             an idempotency key used again for something else
     ├── RateLimited             a limit has no place for so many starts (the session records it as `call.denied`)
     └── StoreError              the database said no
@@ -248,6 +249,12 @@ class VerdictRefused(LedgerError):
     """A person's answer cannot apply: it is settled already, it is a copy, or the state does not allow it."""
 
     default_code = "verdict_refused"
+
+
+class RetirementRefused(LedgerError):
+    """A tool does not change its stage: calls or sessions still need it, or its replacement cannot be one."""
+
+    default_code = "retirement_refused"
 
 
 class KeyConflict(LedgerError):

@@ -29,6 +29,7 @@ SAMPLES: tuple[LedgerError, ...] = (
     errors.ReadOnlySession("no"),
     errors.IllegalTransition("call.started", "failed", "c1", "it ended"),
     errors.VerdictRefused("no"),
+    errors.RetirementRefused("no", code="open_calls", hint="Wait."),
     errors.KeyConflict("k", call_id="c1", other="c2"),
     errors.RateLimited("k", max=1, room=0, retry_after=1.0),
     errors.StoreError("no"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -11,6 +11,9 @@ from ledger.cli.frame import Noun
 from ledger.cli.output import Format
 from ledger.cli.shell import Shell, format_option
 from ledger.cli.table import Column
+
+if TYPE_CHECKING:
+    from ledger.events.words import Stage
 
 COLUMNS: Final = (
     Column(key="tool", keep="all"),
@@ -97,3 +100,89 @@ def lock(shell: Shell, *, dry_run: bool) -> None:
     shell.out.show(data, lock_lines(data, report.findings))
     if report.findings:
         raise click.exceptions.Exit(FAILED)
+
+
+@command.command(
+    "new-version", examples=["ledger tool new-version send_email", "ledger tool new-version send_email --current"]
+)
+@click.argument("tool")
+@click.option("--current", is_flag=True, help="Make it the current version: the draft that is there, or the new one.")
+@click.pass_obj
+def new_version(shell: Shell, tool: str, *, current: bool) -> None:
+    """Copy a tool's current version to a new one to be edited; the current one stays what it is."""
+    from ledger.cli.growing import change_lines, changed
+
+    data = changed(shell, tool, current=current)
+    shell.out.show(data, change_lines(data))
+
+
+@command.command("infer", examples=["ledger tool infer send_email", "ledger tool infer send_email --write"])
+@click.argument("tool")
+@click.option("--write", is_flag=True, help="Write the draft into the catalog, which must not have the tool.")
+@click.pass_obj
+def infer(shell: Shell, tool: str, *, write: bool) -> None:
+    """Draft a schema from the arguments that the ledger recorded; without --write it is only printed."""
+    from ledger.cli.inferring import inferred, inferred_lines, inferred_notes
+
+    data = inferred(shell, tool, write=write)
+    shell.out.show(data, inferred_lines(data))
+    for note in () if shell.json else inferred_notes(data):
+        shell.out.note(note)
+
+
+@command.command("import", examples=["ledger tool import tools.json --dry-run", "ledger tool import tools.json --json"])
+@click.argument("file", type=click.Path(dir_okay=False))
+@click.option("--trust-hints", is_flag=True, help="Take the effect from MCP's hints; else a new tool is external.")
+@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
+@click.pass_obj
+def import_(shell: Shell, file: str, *, trust_hints: bool, dry_run: bool) -> None:
+    """Take a list of tools (of MCP or a provider) into the catalog; another shape is a new version, a draft."""
+    from ledger.cli.growing import import_lines, imported
+
+    data = imported(shell, file, trust_hints=trust_hints, write=not dry_run)
+    shell.out.show(data, import_lines(data))
+    if any(each["what"] == "refused" for each in data["tools"]):
+        raise click.exceptions.Exit(FAILED)
+
+
+@command.command(
+    "retire",
+    examples=[
+        "ledger tool retire search_code --stage hidden --use grep --use glob",
+        "ledger tool retire deploy --stage compat --use prepare_release --hint 'Prepare first, then publish.'",
+        "ledger tool retire search_code --stage removed --dry-run",
+    ],
+)
+@click.argument("tool")
+@click.option(
+    "--stage",
+    type=click.Choice(["hidden", "compat", "removed"]),
+    required=True,
+    help="hidden: not offered; compat: answered with its replacement; removed: never runs again.",
+)
+@click.option("--use", multiple=True, metavar="NEW|JSON", help="What is there instead; several times for several.")
+@click.option("--when", multiple=True, metavar="NEW=TEXT", help="For which part of what the tool did.")
+@click.option("--example", multiple=True, metavar="NEW=JSON", help="Arguments of the replacement.")
+@click.option("--no-replacement", is_flag=True, help="Nothing is there instead: drop what the file names.")
+@click.option("--hint", metavar="TEXT", help="What models read beside it.")
+@click.option(
+    "--retention-days",
+    type=click.IntRange(1, 999_999),
+    metavar="N",
+    help="An open session keeps it from being removed until this long after its last event (default: for ever).",
+)
+@click.option("--dry-run", is_flag=True, help="Check and show it, and write nothing.")
+@click.pass_obj
+def retire(shell: Shell, /, tool: str, stage: Stage, *, dry_run: bool, **said: Any) -> None:
+    """
+    Take a tool out of use, stage by stage: hidden, compat, removed.
+
+    What the flags leave out stays as its tool.json says. A stage is not skipped while calls of the tool are open, and
+    it is not removed while an open session knows it. Its name is never free again.
+    """
+    from ledger.cli.retiring import retire, retired_lines, retirement_of
+
+    if said["use"] and said["no_replacement"]:
+        raise click.UsageError("--use and --no-replacement exclude each other.", click.get_current_context())
+    data = retire(shell, tool, retirement_of(stage, said), write=not dry_run)
+    shell.out.show(data, retired_lines(data))
