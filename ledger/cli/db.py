@@ -75,3 +75,20 @@ def check(shell: Shell, *, rebuild: bool) -> None:
     data, status = checked(shell, rebuild=rebuild)
     shell.out.show(data, health_lines(data, copyable(shell, "db", "check", "--rebuild")))
     raise click.exceptions.Exit(status)
+
+
+@command.command("backup", examples=["ledger db backup copy.db", "ledger db backup copy.db --json"])
+@click.argument("file")
+@click.pass_obj
+def backup(shell: Shell, *, file: str) -> None:
+    """
+    Copy the ledger into a new FILE while it is being written, and check the copy.
+
+    Nothing is ever overwritten. Exits with 4 where the copy is damaged, as the ledger is then, with 1 for what else
+    `db check` would find.
+    """
+    from ledger.cli.backups import backed_up
+
+    data, lines, status = backed_up(shell.db, file)
+    shell.out.show(data, lines)
+    raise click.exceptions.Exit(status)

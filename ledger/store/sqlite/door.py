@@ -122,6 +122,17 @@ def syncs_lie() -> bool:
     return sys.platform == "darwin"
 
 
+def settle(folder: Path) -> None:
+    """Make the names in a folder durable: a power loss keeps files that were made there, and keeps others away."""
+    if sys.platform == "win32":  # pragma: no cover - the tests run on POSIX
+        return  # a folder cannot be opened there, NTFS keeps a journal of names
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def may_write(folder: Path) -> bool:
     """Return whether this process, as whoever it acts, may write a folder."""
     return os.access(folder, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
