@@ -83,7 +83,7 @@ def check(shell: Shell, *, strict: bool) -> None:
     from ledger.cli.upkeep import checked, report_lines
 
     _, report = checked(shell)
-    shell.out.show(report.to_wire(), report_lines(report))
+    shell.out.show(report.to_wire(), report_lines(shell, report))
     if report.findings or (strict and report.warnings):
         raise click.exceptions.Exit(FAILED)
 
@@ -97,7 +97,7 @@ def lock(shell: Shell, *, dry_run: bool) -> None:
 
     sources, report = checked(shell)
     data = locked(sources, report, write=not dry_run)
-    shell.out.show(data, lock_lines(data, report.findings))
+    shell.out.show(data, lock_lines(shell, data, report.findings))
     if report.findings:
         raise click.exceptions.Exit(FAILED)
 

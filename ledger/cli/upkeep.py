@@ -8,6 +8,7 @@ from ledger.catalog.checking import Report, check_catalog
 from ledger.catalog.disk import Sources, read_sources, write_lock
 from ledger.catalog.lock import Addition, Lock, extended
 from ledger.catalog.notes import Note
+from ledger.cli.commands import pasteable
 from ledger.cli.rows import Row
 from ledger.cli.shell import Shell
 from ledger.cli.text import Ink, Line
@@ -27,16 +28,16 @@ def checked(shell: Shell) -> tuple[Sources, Report]:
     return sources, check_catalog(sources)
 
 
-def report_lines(report: Report) -> Iterator[Line]:
+def report_lines(shell: Shell, report: Report) -> Iterator[Line]:
     """Yield the notes, the worst last so that a terminal ends with them, and the count."""
     for note in sorted(report.notes, key=lambda note: note.is_finding):
-        yield from _note(note)
+        yield from _note(shell, note)
     found, warned = len(report.findings), len(report.warnings)
     counted = f"{report.tools} tools, {report.versions} versions, {report.examples} examples: "
     yield (counted, Ink(f"{found} findings, {warned} warnings.", "bad" if found else "good"))
 
 
-def _note(note: Note) -> Iterator[Line]:
+def _note(shell: Shell, note: Note) -> Iterator[Line]:
     who = note.tool if note.version is None else f"{note.tool} v{note.version}"
     yield (
         Ink("finding  " if note.is_finding else "warning  ", "bad" if note.is_finding else "warn"),
@@ -46,7 +47,7 @@ def _note(note: Note) -> Iterator[Line]:
     )
     yield ("         ", f"{note.path}#{note.pointer}" if note.pointer else note.path)
     if note.hint:
-        yield ("         ", Ink(note.hint, "dim"))
+        yield ("         ", Ink(pasteable(shell, note.hint), "dim"))
 
 
 def locked(sources: Sources, report: Report, *, write: bool) -> Row:
@@ -69,10 +70,10 @@ def _addition(addition: Addition) -> Row:
     return {"what": addition.what, "tool": addition.tool, "name": addition.name}
 
 
-def lock_lines(data: Row, findings: Iterable[Note]) -> Iterator[Line]:
+def lock_lines(shell: Shell, data: Row, findings: Iterable[Note]) -> Iterator[Line]:
     """Yield what was published, or what stands in the way."""
     for note in findings:
-        yield from _note(note)
+        yield from _note(shell, note)
     if data["findings"]:
         yield Ink("Nothing is published while something is wrong.", "bad")
         return

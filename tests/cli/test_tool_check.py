@@ -46,6 +46,8 @@ def test_findings_and_warnings(shelf: Shelf) -> None:
     assert lines[2].strip().endswith("`ledger tool new-version look_at`.")
     assert lines[-1] == "2 tools, 1 versions, 0 examples: 3 findings, 0 warnings."
     assert ledger("tool", "check", "--json").exit_code == 1
+    named = ledger("tool", "check", "--catalog", "schemas/tools").stdout
+    assert "`ledger tool new-version look_at --catalog schemas/tools`" in named
 
 
 def test_there_is_nothing_to_check(empty: Path) -> None:
