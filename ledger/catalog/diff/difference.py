@@ -106,7 +106,8 @@ def _schemas(old: Json, new: Json, settings: Settings) -> tuple[list[Suspect], J
         ], None
     significant = settings.significant | SIGNIFICANT
     here, there = (Space(each, settings.formats, significant) for each in (one, two))
-    same = shape_of(one.nodes, one.dialect, significant) == shape_of(two.nodes, two.dialect, significant)
+    shapes = (canonical(shape_of(each.nodes, each.dialect, significant)) for each in (one, two))  # for 1 == True here
+    same = len(set(shapes)) == 1
     walk = Walk(here, there, significant)
     try:
         suspects = walk.all()

@@ -262,18 +262,21 @@ def _lost(before: set[Kind], after: set[Kind], *, optional: bool) -> tuple[str, 
 
 
 def _various(pair: Pair) -> Iterator[Json]:
-    """Yield a plain value and a fuller one."""
+    """Yield a plain value and a fuller one; of a choice, all."""
+    if pair.old.values is not None:
+        yield from pair.old.values
+        return
     yield pair.examples.cell(pair.old)
-    if pair.old.kind == "string" and pair.old.values is None:
+    if pair.old.kind == "string":
         yield sample(replace(pair.old.texts, low=pair.old.texts.low + 1))
-    if pair.old.kind == "object" and pair.old.values is None:
+    if pair.old.kind == "object":
         objects = pair.old.objects
         children = {name: pair.here.named(objects, name) for name in objects.names}
         given: dict[str | int, Json] = {
             name: pair.examples.of(child) for name, child in children.items() if pair.here.leaf(child)
         }
         yield pair.examples.cell(pair.old, 0, given)
-    if pair.old.kind == "array" and pair.old.values is None:
+    if pair.old.kind == "array":
         yield pair.examples.cell(pair.old, 0, {0: pair.examples.item(pair.old.arrays, 0)})
 
 
