@@ -7,20 +7,20 @@ from collections.abc import Iterator
 from typing import Final
 
 from ledger.catalog.compile import CompiledSchema, compile_guarded
-from ledger.catalog.definition import ToolDefinition, ToolVersion
+from ledger.catalog.definition import ToolDefinition
 from ledger.catalog.disk import EXAMPLES, Folder, Sources
-from ledger.catalog.guard import CAPS, guard
+from ledger.catalog.guarding import Guards
 from ledger.catalog.notes import Note
 
 PLACE: Final = re.compile(EXAMPLES + r"/v([1-9][0-9]{0,5})/(ok|bad)-[^/]+\.json")
 
 
-def example_notes(sources: Sources) -> Iterator[Note]:
+def example_notes(sources: Sources, guarded: Guards) -> Iterator[Note]:
     """Yield the examples that are not what their names say, and those that nothing checks."""
     for folder in sources.folders:
         definition = sources.catalog.tools.get(folder.tool)
         if definition is not None:
-            yield from _folder(folder, definition)
+            yield from _folder(folder, definition, guarded)
 
 
 def count_examples(sources: Sources) -> int:
@@ -28,12 +28,7 @@ def count_examples(sources: Sources) -> int:
     return sum(name.startswith(EXAMPLES) for folder in sources.folders for name in folder.documents)
 
 
-def compiled(version: ToolVersion) -> CompiledSchema:
-    """Return the schema of a version that was read from a catalog, ready to check values."""
-    return compile_guarded(guard(version.schema, limits=CAPS), version.formats)
-
-
-def _folder(folder: Folder, definition: ToolDefinition) -> Iterator[Note]:
+def _folder(folder: Folder, definition: ToolDefinition, guarded: Guards) -> Iterator[Note]:
     schemas: dict[int, CompiledSchema] = {}
     for name in sorted(folder.documents):
         if not name.startswith(EXAMPLES):
@@ -44,7 +39,8 @@ def _folder(folder: Folder, definition: ToolDefinition) -> Iterator[Note]:
             yield _misplaced(folder, name, definition)
             continue
         if number not in schemas:
-            schemas[number] = compiled(definition.versions[number])
+            version = definition.versions[number]
+            schemas[number] = compile_guarded(guarded(version), version.formats)
         yield from _example(folder, name, number, schemas[number], good=found[2] == "ok")
 
 
