@@ -28,10 +28,15 @@ Documents: TypeAlias = Mapping[str, Json]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wording:
-    """One wording of a version: the digest of what models read, and of each of its files (of their JSON values)."""
+    """
+    One wording of a version: the digest of what models read, and of each of its files (of their JSON values).
+
+    `formats`: those that the schema names and the catalog had checked; `catalog.json` may let more of them assert.
+    """
 
     description: str
     files: Mapping[str, str]
+    formats: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,9 +109,20 @@ def lock_of(version: ToolVersion, documents: Documents, significant: frozenset[s
             Wording(
                 description=version.description_digest,
                 files={name: digest(documents[name]) for name in files},
+                formats=tuple(sorted(version.formats.intersection(_formats(version.schema)))),
             ),
         ),
     )
+
+
+def _formats(schema: Json) -> Iterator[str]:
+    """Yield each format that a schema names."""
+    if isinstance(schema, dict):
+        named = schema.get("format")
+        if isinstance(named, str):
+            yield named
+    for each in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
+        yield from _formats(each)
 
 
 def schema_files(tool: Json, number: int) -> tuple[str, ...]:
@@ -185,8 +201,13 @@ def _tool_to_wire(tool: LockedTool) -> JsonObject:
 
 def _version_to_wire(version: LockedVersion) -> JsonObject:
     output = {"output": version.output} if version.output is not None else {}
-    wordings = [{"description": each.description, "files": dict(each.files)} for each in version.wordings]
+    wordings = [_wording_to_wire(each) for each in version.wordings]
     return {"shape": version.shape, "contract": version.contract, **output, "wordings": wordings}
+
+
+def _wording_to_wire(wording: Wording) -> JsonObject:
+    formats = {"formats": list(wording.formats)} if wording.formats else {}
+    return {"description": wording.description, "files": dict(wording.files), **formats}
 
 
 def from_wire(document: JsonObject) -> Lock:
@@ -202,5 +223,5 @@ def _tools(document: JsonObject) -> Iterator[tuple[str, LockedTool]]:
 
 
 def _version(document: JsonObject) -> LockedVersion:
-    wordings = tuple(Wording(**each) for each in document["wordings"])
+    wordings = tuple(Wording(**{**each, "formats": tuple(each.get("formats", ()))}) for each in document["wordings"])
     return LockedVersion(**{**document, "wordings": wordings})

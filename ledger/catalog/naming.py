@@ -24,13 +24,13 @@ UNITS: Final = SIGNS | _set(
     "tonne tonnes liter liters litre litres ml celsius fahrenheit kelvin degree degrees deg rad radians",
     "latitude longitude lat lon lng percent percentage pct ratio fraction factor score probability",
     "cent cents dollar dollars euro euros usd eur gbp chf jpy cny rmb yuan token tokens char chars character",
-    "characters word words calories kcal watt watts volt volts amp amps bar pascal psi unit units scale currency",
+    "characters word words calories kcal watt watts volt volts amp amps bar pascal psi bpm unit units scale currency",
 )
 COUNTED: Final = _set(
     "count counts number numbers num no n index indexes idx offset limit max maximum min minimum top total size",
-    "length width depth level levels page pages row rows column columns line lines item items entry entries result",
-    "results record records step steps times retries attempt attempts turns rank position order sequence seq id ids",
-    "uid pid version port code status seed priority rating k",
+    "length depth level levels page pages row rows column columns col cols line lines item items entry entries result",
+    "results record records step steps times retries attempt attempts turns rank position pos order sequence seq id",
+    "ids uid pid version port code status seed priority rating k",
 )
 """What is counted, numbered or named by a number: it has no unit."""
 

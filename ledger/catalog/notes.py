@@ -31,6 +31,7 @@ WarningCode: TypeAlias = Literal[
     "not_locked",
     "description_changed",
     "words_changed",
+    "formats_changed",
     "upcast_unproved",
     "stray_file",
     "meta_schema_unnamed",

@@ -7,7 +7,7 @@ from typing import Final
 
 from ledger.catalog.definition import ToolDefinition, ToolVersion
 from ledger.catalog.disk import LOCK, Folder, Sources
-from ledger.catalog.lock import Lock, LockedTool, LockedVersion, lock_of, upcast_file
+from ledger.catalog.lock import Lock, LockedTool, LockedVersion, Wording, lock_of, upcast_file
 from ledger.catalog.notes import Note
 from ledger.catalog.words import listed
 from ledger.strictjson import to_pointer
@@ -89,18 +89,23 @@ def _version(published: LockedVersion, now: LockedVersion, version: ToolVersion,
             message="the contract of a published version was edited",
             hint=anew,
         )
-    if wording.description != before.description:
-        yield Note(
-            code="description_changed",
-            tool=name,
-            version=number,
-            path=tool,
-            message="what models read was reworded since it was published",
-            hint="`ledger tool lock` publishes the new wording; audit compares the two.",
+    yield from _wording(wording, before, version, tool, edited=edited)
+
+
+def _wording(now: Wording, before: Wording, version: ToolVersion, tool: str, *, edited: bool) -> Iterator[Note]:
+    name, number, hint = version.tool, version.version, "`ledger tool lock` takes it in."
+    if now.formats != before.formats:
+        more = ", ".join(sorted({*now.formats} ^ {*before.formats}))
+        message = (
+            f"catalog.json checks other formats ({more}): recorded arguments may be refused, or pass, that were not"
         )
-    elif not same_files and not edited:
+        yield Note(code="formats_changed", tool=name, version=number, path=version.path, message=message, hint=hint)
+    if now.description != before.description:
+        message = "what models read was reworded since it was published"
+        hint = "`ledger tool lock` publishes the new wording; audit compares the two."
+        yield Note(code="description_changed", tool=name, version=number, path=tool, message=message, hint=hint)
+    elif now.files != before.files and not edited:
         message = "comments or other words of the schema's file changed since it was published"
-        hint = "`ledger tool lock` takes them in."
         yield Note(code="words_changed", tool=name, version=number, path=version.path, message=message, hint=hint)
 
 

@@ -61,6 +61,18 @@ def test_settings_that_read_another_schema_are_found(shelf: Shelf) -> None:
     assert (note.code, "catalog.json" in note.message) == ("version_edited", True)
 
 
+def test_formats_that_begin_to_assert_are_told(shelf: Shelf) -> None:
+    """A format of a published schema that the catalog opts in to later is a warning until it is locked."""
+    dated = {"type": "array", "items": [{"type": "string", "format": "date", "description": "When."}]}
+    schema = {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "properties": {"format": dated}}
+    shelf.tool(schemas=(schema,))
+    shelf.publish()
+    shelf.write("catalog.json", {"formats": ["date", "time"]})
+    assert [said for said in shelf.said() if said[0] != "undescribed"] == [("formats_changed", "look_at/v1.json", "")]
+    assert [(each.what, each.name) for each in shelf.publish()] == [("wording", "1")]
+    assert [said[0] for said in shelf.said()] == ["undescribed"]
+
+
 def test_an_edited_output_schema_is_found(shelf: Shelf) -> None:
     """The output schema belongs to the version."""
     versions = {"1": {"contract": {"effect": "read"}, "outputSchema": "v1.output.json"}}
@@ -105,6 +117,19 @@ def test_another_wording_is_a_warning_until_it_is_locked(
     lock = read_lock(shelf.root)
     assert lock is not None
     assert len(lock.tools["look_at"].versions[1].wordings) == 2
+
+
+def test_a_wording_that_comes_back_is_listed_again(shelf: Shelf) -> None:
+    """The last one listed is the one that models read now."""
+    shelf.tool()
+    shelf.publish()
+    for words, number in (("See.", 2), ("Look at look_at.", 3)):
+        shelf.edit("look_at/tool.json", description=words)
+        shelf.publish()
+        lock = read_lock(shelf.root)
+        assert lock is not None
+        assert len(lock.tools["look_at"].versions[1].wordings) == number
+        assert shelf.said() == []
 
 
 def test_the_layout_of_a_file_is_no_wording(shelf: Shelf) -> None:
