@@ -206,7 +206,13 @@ def _started(call: Call, body: CallStarted, event: Event) -> Changes:
         changes["in_doubt"] = True
     if body.arguments is not None:
         changes["executed"] = body.arguments
-    return changes
+    return changes | _instead(body)
+
+
+def _instead(body: CallStarted | CallFailed) -> Changes:
+    """What stands in for a tool that is being retired, where the event says it."""
+    found = {"replacement": body.replacement, "hint": body.hint}
+    return {key: value for key, value in found.items() if value is not None}
 
 
 def _succeeded(body: CallSucceeded, event: Event) -> Changes:
@@ -237,7 +243,7 @@ def _failed(call: Call, body: CallFailed, event: Event) -> Changes:
     }
     if body.not_started and not call.in_doubt:
         changes["host_key"] = None
-    return changes
+    return changes | _instead(body)
 
 
 def _reviewed(call: Call, body: CallReviewed, event: Event) -> Changes:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ledger.catalog.compile import compile_guarded
 from ledger.catalog.definition import Catalog, Replacement, ToolDefinition
 from ledger.catalog.documents import STAGES
-from ledger.catalog.samples import compiled
+from ledger.catalog.guard import CAPS, guard
 from ledger.catalog.words import listed, shown
 from ledger.errors import RetirementRefused
 from ledger.events.words import Stage
@@ -81,7 +82,9 @@ def _check(tool: str, replacement: Replacement, catalog: Catalog) -> None:
             hint = f"Say with an example which call of {name} it is: --example '{name}={{...}}'."
             raise _bad(f"{name} stands for {sharing} too, and nothing says what tells them apart", hint=hint)
         return
-    for violation in compiled(definition.latest).violations(replacement.example):
+    version = definition.latest
+    schema = compile_guarded(guard(version.schema, limits=CAPS), version.formats)
+    for violation in schema.violations(replacement.example):
         where = f" at {violation.pointer}" if violation.pointer else ""
         raise _bad(f"the example for {name} is no call of it{where}: {violation.message}")
     for other in _sharing(tool, name, catalog):

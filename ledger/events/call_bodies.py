@@ -128,7 +128,8 @@ class CallStarted:
     """
     Committed before the executor runs: from here on the effect may have happened.
 
-    `arguments` are those that run, only where they differ from the intent; `deadline` is ISO 8601 UTC.
+    `arguments` are those that run, only where they differ from the intent; `deadline` is ISO 8601 UTC. `replacement`
+    and `hint`: what the model reads beside the result of a tool in stage compat.
     """
 
     idempotency_key: str
@@ -137,6 +138,8 @@ class CallStarted:
     resource_keys: tuple[str, ...] | None = None
     deadline: str | None = None
     arguments: Json = None
+    replacement: Json = None
+    hint: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +175,11 @@ class CallSucceeded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallFailed:
-    """A known bad end. `message` is safe for the model; `exception` names the class only, for people."""
+    """
+    A known bad end. `message` is safe for the model; `exception` names the class only, for people.
+
+    `replacement` and `hint`: what is there instead of a tool that was removed meanwhile.
+    """
 
     code: str
     error_class: ErrorClass
@@ -184,6 +191,8 @@ class CallFailed:
     exception: str | None = None
     duration_ms: float | None = None
     evidence: Json = None
+    replacement: Json = None
+    hint: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

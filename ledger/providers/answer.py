@@ -53,9 +53,17 @@ def answer(call: Call, limit: int = SHOWN_BYTES, *, repairs: int = REPAIRS) -> J
         found["rawArguments"] = clip(call.raw_arguments, _SHORT)
     if call.revision:
         found["arguments"] = _bounded(call.to_run, _SHORT)
-    if call.stage == "compat" and "hint" not in found:
-        found["hint"] = texts.RETIRING
+    _retiring(call, found)
     return deepcopy(found)  # the caller's to change: the call's own result stays as it is
+
+
+def _retiring(call: Call, found: JsonObject) -> None:
+    """Say beside what became of a call that its tool is being retired, and what is there instead."""
+    if call.attempt and call.replacement is not None:
+        found.setdefault("replacement", _bounded(call.replacement, _TEXT))
+    hint = call.hint if call.attempt else None
+    if hint is not None or call.stage == "compat":
+        found.setdefault("hint", clip(hint or texts.RETIRING, _SHORT))
 
 
 def unrecorded() -> JsonObject:
@@ -210,10 +218,14 @@ def _failed(call: Call, repairs: int) -> JsonObject:
         "status": "retired" if retired else "failed",
         "message": message,
         "retryable": call.retryable,
-        "next": "stop" if retired else _after_failure(call, repairs),
+        "next": _retired(call) if retired else _after_failure(call, repairs),
     }
     _add(found, code=call.code, retryAfter=call.retry_after, modelCanRepair=call.model_can_repair or None)
     return found
+
+
+def _retired(call: Call) -> Next:
+    return "stop" if call.replacement is None else "use_replacement"
 
 
 def _after_failure(call: Call, repairs: int) -> Next:

@@ -19,6 +19,7 @@ from ledger.session.copies import settled_by
 from ledger.session.core import Core, Item
 from ledger.session.gating import has_user_code, pass_gates, resource_keys
 from ledger.session.hosted import hosted_items
+from ledger.session.offering import choosable
 from ledger.session.redaction import has_sensitive, sensitive
 from ledger.session.running import Interrupted, Runner, cancelled
 from ledger.session.work import Work, digest_of, examine, intent_of, situation
@@ -127,7 +128,7 @@ def _work(core: Core, call: ProposedCall, reply: Reply, terms: Terms, place: tup
 def _examine(core: Core, work: Work, call: ProposedCall, reply: Reply, terms: Terms) -> None:
     seen = replace(
         situation(core, work.stub, known=work.tool is not None),
-        offered=terms.offered,
+        offered=choosable(core, terms.offered, call.name),
         whole=reply.kind != "incomplete",
         allowed=not forbids_calls(terms.tool_choice),
     )

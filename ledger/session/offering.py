@@ -81,12 +81,32 @@ def kept(history: History) -> frozenset[str] | None:
     return frozenset(names | {READ_RESULT} if history.truncated else names)
 
 
+def choosable(core: Core, names: Collection[str] | None, tool: str) -> Collection[str] | None:
+    """
+    Return what a call of this tool could choose from, where its turn was offered these names (None: nobody knows).
+
+    A read in stage compat is offered to nobody any more, and may still run: its session's model knows it.
+    """
+    definition = core.wiring.registry.definition(tool)
+    if names is None or tool in names or definition is None or definition.stage != "compat":
+        return names
+    return names if tool not in _familiar(core.history) else {*names, tool}
+
+
 def _had(registry: Registry, history: History) -> frozenset[str]:
     """Return what was offered in this session before: it keeps what was hidden since, new sessions do not see it."""
     definitions = [registry.definition(name) for name in registry.names]
     if not any(each is not None and each.stage == "hidden" for each in definitions):  # a long session is not read then
         return frozenset()
-    return frozenset(name for turn in history.turns for name in _names(turn.body.offered or ()))
+    return _familiar(history)
+
+
+def _familiar(history: History) -> frozenset[str]:
+    """Return the tools that a session's model knows: it was offered them, or called them where no offer is recorded."""
+    offered = {name for turn in history.turns for name in _names(turn.body.offered or ())}
+    elsewhere = (turn for turn in history.turns if turn.body.offered is None and turn.body.provider not in _NO_MODEL)
+    called = (history.calls[slot[0]] for turn in elsewhere for slot in turn.slots if slot)
+    return frozenset(offered | {call.tool for call in called if call.gate != "lookup"})
 
 
 def _names(recorded: Collection[Any]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import Any
 from ledger.catalog import Catalog, Tool, ToolDefinition
 from ledger.errors import ToolMisfit
 from ledger.events import Body, Event, ToolStageChanged, ToolVersionPublished, encode, read_event
+from ledger.events.fields import to_wire
 from ledger.session.wiring import Wiring
 from ledger.store.port import Append
 from ledger.strictjson import canonical
@@ -23,7 +24,7 @@ class Publisher:
     wiring: Wiring
     versions: dict[tuple[str, int], tuple[str, Any]] = field(default_factory=dict)
     wordings: set[tuple[str, int, str]] = field(default_factory=set)
-    stages_known: dict[str, str] = field(default_factory=dict)
+    stages_known: dict[str, ToolStageChanged] = field(default_factory=dict)
     sequence: int = 0
 
     def publish(self, tool: Tool) -> None:
@@ -50,12 +51,22 @@ class Publisher:
         self._write([(body, tool.name, version.version, version.shape_digest)])
 
     def stages(self, catalog: Catalog | None) -> None:
-        """Record the stages that differ from what was last recorded; "active" is where every tool begins."""
+        """
+        Record the stages that differ from what was last recorded; "active" is where every tool begins.
+
+        Of a retired tool also what is there instead: so that it is explained without the catalog's files.
+        """
         if catalog is None:
             return
         self._read()
-        changed = [tool for tool in catalog.tools.values() if self.stages_known.get(tool.name, "active") != tool.stage]
+        changed = [tool for tool in catalog.tools.values() if self._differs(tool)]
         self._write([(_stage(tool), tool.name, tool.current, tool.latest.shape_digest) for tool in changed])
+
+    def _differs(self, tool: ToolDefinition) -> bool:
+        known = self.stages_known.get(tool.name)
+        if tool.stage == "active":
+            return known is not None and known.stage != "active"
+        return known is None or to_wire(known) != to_wire(_stage(tool))
 
     def _read(self) -> None:
         while True:
@@ -72,7 +83,7 @@ class Publisher:
             self.versions[tool, event.schema_version or 0] = (event.schema_digest or "", body.schema)
             self.wordings.add((tool, event.schema_version or 0, body.description_digest))
         if isinstance(body, ToolStageChanged):
-            self.stages_known[tool] = body.stage
+            self.stages_known[tool] = body
 
     def _write(self, found: list[tuple[Body, str, int, str]]) -> None:
         if not found:

@@ -18,7 +18,7 @@ from ledger.session.doubt import Settler
 from ledger.session.gating import PURE_GATES, pass_gates, passed, resource_keys, to_pass
 from ledger.session.intake import rebuilt
 from ledger.session.running import Runner
-from ledger.session.work import Work, examine, situation
+from ledger.session.work import Work, examine, instead, situation
 
 
 @dataclass(slots=True)
@@ -203,14 +203,14 @@ def _act(core: Core, decided: Decided, ready: list[Work]) -> Steps[list[Item]]:
         return []
     if decision.action == "reject" and work.refusal is None:
         work.refusal = _retired(core, call)
-    items = [Item(_end(decided), call)]
+    items = [Item(_end(core, decided), call)]
     if decision.action == "flag" and call.state == "proposed" and work.tool is not None and work.to_run is not None:
         # so that a verdict is bound to the arguments that would run
         items.insert(0, Item(passed(work, PURE_GATES), call))
     return items
 
 
-def _end(decided: Decided) -> Body:
+def _end(core: Core, decided: Decided) -> Body:
     work, decision = decided.work, decided.decision
     call = work.stub
     if decision.action == "flag":
@@ -223,6 +223,7 @@ def _end(decided: Decided) -> Body:
             message=f"The call was interrupted and was not run again: {decision.why}.",
             not_started=call.attempt == 0,
             evidence={"why": decision.why},
+            **(instead(core, call) if decision.code == "tool_retired" else {}),
         )
     if work.refusal is None:  # pragma: no cover - a rejection brings its refusal
         raise TypeError(decision)

@@ -20,7 +20,7 @@ from ledger.session import limits
 from ledger.session.core import Core, Item
 from ledger.session.doubt import Settler, unless_in_doubt
 from ledger.session.late import LateOutcome, record_late
-from ledger.session.work import Work, context_of
+from ledger.session.work import Work, context_of, instead
 
 Interrupted = (KeyboardInterrupt, asyncio.CancelledError)
 _LOOK_SECONDS = 0.25
@@ -200,6 +200,7 @@ class Runner:
             resource_keys=None if work.keys is None else tuple(sorted(work.keys)),
             deadline=None if left is None else self.core.wiring.clock.after(left),
             arguments=shown if shown not in (call.to_run, work.recorded) else None,
+            **instead(self.core, call),
         )
         return Item(body, call, attempt=call.attempt + 1, guards=limits.guards(self.core, work, call))
 

@@ -12,6 +12,7 @@ from ledger.catalog import Contract, Replacement, Tool, ToolVersion, compile_sch
 from ledger.events import Body, CallProposed, CallRejected
 from ledger.execution.context import Context
 from ledger.gates import Situation, decode, lookup, validate
+from ledger.providers import texts
 from ledger.session.core import Core, Item
 from ledger.session.redaction import sensitive
 from ledger.strictjson import Json, JsonObject, canonical, digest
@@ -94,6 +95,17 @@ def situation(core: Core, call: Call, *, known: bool) -> Situation:
 def _replacement(found: Replacement) -> JsonObject:
     wire = {"tool": found.tool, "when": found.when, "example": found.example}
     return {key: value for key, value in wire.items() if value is not None}
+
+
+def instead(core: Core, call: Call) -> dict[str, Any]:
+    """Return what a start of a tool in stage compat, or the end of a removed one, says of its replacement."""
+    definition = core.wiring.registry.definition(call.tool)
+    if definition is None or definition.stage not in ("compat", "removed"):
+        return {}
+    return {
+        "replacement": [_replacement(each) for each in definition.replacements] or None,
+        "hint": definition.hint or (texts.RETIRING if definition.stage == "compat" else None),
+    }
 
 
 def examine(core: Core, work: Work, raw: str | None, given: object, situation: Situation) -> None:
