@@ -9,6 +9,7 @@ from typing import Any
 from ledger.answers import CantTell, DidNotHappen, Happened
 from ledger.calls import Call
 from ledger.events import Body, CallFailed, CallFlagged, CallSucceeded
+from ledger.events.call_bodies import FlagReason
 from ledger.execution.context import Context
 from ledger.execution.outcome import Unknown, printable, succeeded
 from ledger.execution.requests import Ended, Steps, user_code
@@ -109,6 +110,16 @@ def _merged(evidence: Any, answer: Any) -> Any:
 
 def unless_in_doubt(end: CallSucceeded | CallFailed, call: Call) -> CallSucceeded | CallFailed | CallFlagged:
     """A refused last attempt says nothing of an earlier one that may have had its effect: then a person is asked."""
-    if isinstance(end, CallFailed) and end.code == "unavailable" and call.in_doubt:
-        return CallFlagged(reason="attempts-exhausted", evidence={"attempts": call.attempt, "last": end.message})
-    return end
+    if not proves_nothing(end, call):
+        return end
+    reason: FlagReason = "attempts-exhausted" if end.code == "unavailable" else "outcome-unknown"
+    return CallFlagged(reason=reason, evidence={"attempts": call.attempt, "last": end.message})
+
+
+def proves_nothing(end: CallSucceeded | CallFailed, call: Call) -> bool:
+    """Whether this end only says that the last attempt did nothing, while an earlier one is in doubt."""
+    if isinstance(end, CallSucceeded):
+        refused = end.status == "not_found"
+    else:  # a known bad end (`Failed`) is the tool's word on the call, not on the attempt
+        refused = end.error_class != "tool" or end.exception is not None
+    return call.in_doubt and refused

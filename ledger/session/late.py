@@ -14,7 +14,7 @@ from ledger.execution.outcome import Rules, TryAgain, Unknown, judge
 from ledger.execution.requests import Ended, Steps
 from ledger.history import History
 from ledger.session.core import Core, Item
-from ledger.session.doubt import Settler
+from ledger.session.doubt import Settler, proves_nothing
 from ledger.session.work import Work
 
 log = logging.getLogger("ledger.late")
@@ -64,8 +64,10 @@ def record_late(core: Core, started: Call, end: CallSucceeded | CallFailed) -> S
     Record an outcome without the lease; `started` is the call as it was during the attempt that came to this end.
 
     It settles a needs-review only where no other owner claimed the session, and no other attempt began, since that
-    start; else it is evidence for the reviewer (https://github.com/aegra/aegra/issues/502).
+    start, and where no earlier attempt is in doubt that it says nothing of; else it is evidence for the reviewer
+    (https://github.com/aegra/aegra/issues/502).
     """
-    body = late(end, token=started.token, settles=True)  # whether it still does is seen at the append
+    settles = not proves_nothing(end, started)  # whether it still does is seen at the append
+    body = late(end, token=started.token, settles=settles)
     now = core.history.calls[started.call_id]
     yield from core.commit([Item(body, now, attempt=started.attempt)], worker=False)

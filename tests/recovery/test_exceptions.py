@@ -178,3 +178,26 @@ def test_secrets_do_not_come_back_in_an_end(scene: Scene) -> None:
     good, bad = (session.call("act", {"number": number}).call for number in (12345678, 87654321))
     assert (good.result, good.source) == ("[redacted] was charged", {"uri": "card://[redacted]"})
     assert bad.message == "[redacted] is refused"
+
+
+@pytest.mark.parametrize(
+    ("error", "state"),
+    [
+        (Rejected("key_used", "This key was used."), "needs-review"),
+        (NotFound("No such order."), "needs-review"),
+        (Unavailable("Closed.", retryable=False), "needs-review"),
+        (Failed("half_done", "The first half was booked."), "failed"),
+    ],
+    ids=["rejected", "not found", "unavailable", "failed"],
+)
+def test_a_refused_attempt_says_nothing_of_an_earlier_one(scene: Scene, error: Exception, state: str) -> None:
+    """The first attempt may have happened: only a known bad end of the call itself ends it."""
+    ends = iter([OutcomeUnknown("Timed out after sending."), error])
+
+    def end() -> Any:
+        raise next(ends)
+
+    scene.raises = end
+    call, _ = run(scene, effect="external", recovery="retry", supports_idempotency=True)
+    assert (call.state, len(scene.ran)) == (state, 2)
+    assert call.call.reason in (None, "outcome-unknown", "attempts-exhausted")

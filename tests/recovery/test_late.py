@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ledger import CantTell, DidNotHappen, Failed, Happened, Ledger, NotFound, Rejected, Unavailable
+from ledger import CantTell, DidNotHappen, Failed, Happened, Ledger, NotFound, OutcomeUnknown, Rejected, Unavailable
 from ledger.errors import LeaseLost
 from ledger.events import CallOutcomeArrivedLate
 from ledger.events.outcomes import in_time, late
@@ -307,3 +307,20 @@ def test_an_outcome_against_a_verdict_stops_a_step(slow: Slow) -> None:
     assert (session.advance(call_id).state, len(slow.scene.ran)) == ("authorized", 1)
     session.messages()
     assert (ledger.find(call_id).state, len(slow.scene.ran)) == ("needs-review", 1)
+
+
+def test_a_late_refusal_says_nothing_of_an_earlier_attempt(slow: Slow) -> None:
+    """The first attempt may have happened: the second one's refusal is kept for the reviewer, and settles nothing."""
+    slow.scene.options |= {"recovery": "retry", "supports_idempotency": True}
+    slow.end = raising(Unavailable("Closed.", retryable=False))
+    first = iter([raising(OutcomeUnknown("Timed out after sending."))])
+    work = slow.scene.raises
+    assert work is not None
+
+    def end() -> Any:
+        return next(first, work)()
+
+    slow.scene.raises = end
+    ledger, call_id = overdue(slow)
+    slow.finish()
+    assert (last(ledger).settles, ledger.find(call_id).state) == (False, "needs-review")
