@@ -14,6 +14,8 @@ from ledger.store.port import Store
 
 _START = 19
 """Place of starttime behind the command's name in /proc/PID/stat (proc(5): field 22)."""
+_ENDED = "ended"
+"""Instead of the start time of a process that has ended and that its parent has not asked about yet."""
 
 
 class Owner:
@@ -55,7 +57,8 @@ def is_alive(owner: str) -> bool | None:
         return False
     except PermissionError:
         pass  # it is there, and somebody else's
-    return _start_of(int(pid)) == start
+    found = _start_of(int(pid))
+    return found in ("", start)  # hidden from us (hidepid), or no /proc: it is there, whoever it is
 
 
 def _place() -> tuple[str, str, str]:
@@ -79,7 +82,9 @@ def _namespace() -> str:
 def _start_of(pid: int) -> str:
     """Return the process's start time in clock ticks since boot, '' where the system does not tell."""
     fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
-    return fields[_START] if len(fields) > _START and fields[0] != "Z" else ""
+    if len(fields) <= _START:
+        return ""
+    return fields[_START] if fields[0] != "Z" else _ENDED
 
 
 class Heartbeat:

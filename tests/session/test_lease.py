@@ -78,3 +78,13 @@ def test_a_system_without_proc(monkeypatch: pytest.MonkeyPatch) -> None:
         found = is_alive(owner)
     assert owner.split(":")[1:5] == ["", "", str(os.getpid()), ""]
     assert found is True
+
+
+def test_a_process_that_is_hidden_from_us_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With /proc mounted as hidepid=2 its start time cannot be read; signals still tell that it is there."""
+    owner, ended = str(Owner()), subprocess.Popen([sys.executable, "-c", ""])
+    os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+    assert is_alive(changed(owner, 3, str(ended.pid))) is False  # it ended, and nobody has asked about it yet
+    ended.wait()
+    monkeypatch.setattr(lease, "_start_of", lambda pid: "")
+    assert is_alive(owner) is True
