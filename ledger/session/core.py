@@ -23,6 +23,7 @@ from ledger.events import (
     CallSuperseded,
     Draft,
     Event,
+    MessageRecorded,
     SessionClaimed,
     SessionOpened,
     SessionResumed,
@@ -30,6 +31,7 @@ from ledger.events import (
     encode,
     read_event,
 )
+from ledger.events import SessionClosed as Closing
 from ledger.events.outcomes import in_time
 from ledger.execution.batch import Member
 from ledger.execution.requests import Steps, ended_runs, io
@@ -47,6 +49,8 @@ PAGE = 500
 """Events read at a time."""
 
 _AFTER_CLOSE = (CallReviewed, CallDenied, CallNoted, CallOutcomeArrivedLate)
+_DECIDED = (TurnRecorded, SessionResumed, MessageRecorded, Closing)
+"""What follows from how the session stands: where somebody else was faster it has to be decided again."""
 _POLL_SECONDS = 0.05
 
 
@@ -57,7 +61,8 @@ class Item:
 
     A proposal brings its call as a stub in state "unknown"; every other event takes the call from the history.
     `causation` is the id of the event that led to this one; none: the call's last one, for a proposal the turn or the
-    superseded call that it stands for.
+    superseded call that it stands for. `seen` is the call's place in the session as a person saw it: once the call
+    has moved on, their word is about something else.
     """
 
     body: Body
@@ -67,6 +72,7 @@ class Item:
     attempt: int | None = None
     causation: str | None = None
     guards: tuple[RateGuard, ...] = ()
+    seen: int | None = None
 
 
 @dataclass(slots=True)
@@ -102,7 +108,7 @@ class Core:
     held: bool = False
     token: int = 0
     budget: Budget = field(default_factory=Budget)
-    notified: int = 0
+    notified: int | None = None  # the listeners know what ended up to here; None: before the session was first read
     told_until: int = 0  # what settled up to here was told to the model by this process
     secrets: dict[str, Any] = field(default_factory=dict)
     secret_texts: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -134,9 +140,9 @@ class Core:
             if len(rows) < PAGE:
                 break
         self.head = store.head(self.session_id)
-        if not self.loaded:
+        if self.notified is None:
             self.notified = history.sequence
-            self.loaded = True
+        self.loaded = True
         if history.opened is not None:
             self.tenant = history.tenant
 
@@ -152,8 +158,8 @@ class Core:
 
         A conflict folds what the other wrote, checks again which items are still legal, and chains again. With
         `worker` the lease is taken (or its token checked), with `release` given back in the same commit.
-        A new turn, or a resume, is not chained again: that is `WrongSequence`. Raises `LeaseLost`, `SessionOwned`,
-        `SessionClosed`, `ReadOnlySession` and what the store raises.
+        A turn, a message, a resume or a closing is not chained again: that is `WrongSequence`. Raises `LeaseLost`,
+        `SessionOwned`, `SessionClosed`, `ReadOnlySession` and what the store raises.
         """
         while True:
             self._writable(items)
@@ -184,8 +190,7 @@ class Core:
         before = self.history.sequence
         yield from self.refresh()
         moved = isinstance(error, WrongSequence) or self.history.sequence != before
-        if moved and any(isinstance(item.body, TurnRecorded | SessionResumed) for item in items):
-            # whether this is a new turn, and which, or what becomes of the open calls, has to be decided again
+        if moved and any(isinstance(item.body, _DECIDED) for item in items):
             raise WrongSequence(self.session_id, expected=before, actual=self.history.sequence)
 
     def release(self) -> Steps[None]:
@@ -221,6 +226,9 @@ class Core:
             self._claim(prepared)
         prefix = len(prepared.drafts)
         for item in items:
+            if self._moved_on(item):
+                prepared.refused.append(item)
+                continue
             try:
                 after = self._add(prepared, item)
             except IllegalTransition:
@@ -231,6 +239,10 @@ class Core:
         if len(prepared.drafts) == prefix and items:
             return Prepared(refused=prepared.refused)
         return prepared
+
+    def _moved_on(self, item: Item) -> bool:
+        call = item.call
+        return item.seen is not None and call is not None and self.history.calls[call.call_id].sequence != item.seen
 
     def _claim(self, prepared: Prepared) -> None:
         """Count on a token: ours where we were the last owner, else the next one, told by `session.claimed`."""
@@ -358,6 +370,15 @@ class Core:
                 raise SessionOwned(self.session_id, owner="another thread of this process", until="it is done")
             yield from ended_runs(_POLL_SECONDS)
         self.patience = until
+
+    def leave(self) -> Steps[None]:
+        """Give the lease back, unless somebody of this process works under it: who does gives it back."""
+        me = Worker()
+        if self.seat.take(me):
+            try:
+                yield from self.release()
+            finally:
+                self.seat.leave(me)
 
     def forget(self) -> None:
         """Read the session anew at the next refresh: something broke off in the middle."""

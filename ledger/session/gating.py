@@ -22,7 +22,7 @@ from ledger.execution.requests import Steps, user_code
 from ledger.gates import Asked, authorize, business
 from ledger.gates.business import faulty
 from ledger.session.core import Core
-from ledger.session.work import Work, context_of
+from ledger.session.work import Work, actor_of, context_of
 
 PURE_GATES: Final = ("lookup", "decode", "schema")
 ALL_CHECKS: Final = (*PURE_GATES, "business")
@@ -133,10 +133,10 @@ def authorization(core: Core, work: Work) -> Steps[CallAuthorized | CallDenied |
     """
     Return what the host's policies decide.
 
-    They get the principal as the host gave it; where no host is there (a worker, a verdict), the one that is recorded.
+    They get the principal as the host gave it, if the call is that principal's own; else the one that is recorded.
     """
     seen = core.history.calls.get(work.call_id) or work.stub
-    actor = core.actor if core.actor is not None else seen.principal
+    actor = actor_of(core, seen)
     asked: list[Asked] = []
     for policy in core.wiring.policies:
         name = _name(policy)

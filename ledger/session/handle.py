@@ -165,7 +165,7 @@ class Session:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        drive(self._loop.core.release())
+        drive(self._loop.core.leave())
 
     # -- async
 
@@ -221,7 +221,7 @@ class Session:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await adrive(self._loop.core.release())
+        await adrive(self._loop.core.leave())
 
     # -- both
 

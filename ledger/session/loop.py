@@ -145,7 +145,7 @@ class Loop:
 
     def _notify(self) -> Steps[None]:
         core = self.core
-        news = [entry for entry in core.history.resolved if entry.sequence > core.notified]
+        news = [entry for entry in core.history.resolved if entry.sequence > (core.notified or 0)]
         core.notified = core.history.sequence
         for entry in news:
             for listener in core.wiring.listeners:
@@ -183,15 +183,15 @@ class Loop:
         self.core.told_until = history.sequence
 
     def _start(self, format_name: str, start: Sequence[JsonObject]) -> Steps[None]:
-        history = self.core.history
-        if not history.entries:
-            items = [Item(_message(format_name, message, None, start=True)) for message in start]
-            yield from self.core.commit(items, release=True)
-            return
-        recorded = [entry.message for entry in history.starts]
+        items = [Item(_message(format_name, message, None, start=True)) for message in start]
+        while not self.core.history.entries:
+            with suppress(WrongSequence):  # somebody else began it this very moment: look at what they recorded
+                yield from self.core.commit(items, release=True)
+                return
+        recorded = [entry.message for entry in self.core.history.starts]
         if canonical(recorded) != canonical(list(start)):
             raise StartDiffers(
-                f"session {history.session_id!r} started with other messages than start=",
+                f"session {self.core.session_id!r} started with other messages than start=",
                 hint="Leave start= out, and give later messages to session.add(message).",
             )
 
@@ -199,14 +199,18 @@ class Loop:
         """Record a later message of the host, once for each key."""
         if not self.recovered:
             yield from self.recover()
-        known = self.core.history.keys.get(key) if key is not None else None
         body = _message(format_name, message, key, start=False)
-        if known is not None:
-            if canonical(known.message) != canonical(body.message):
-                raise UsageError(f"another message was added under the key {key!r}", hint="Use a new key.")
-            return
-        if self._keeps_texts():
-            yield from self.core.commit([Item(body)], release=True)
+        while not self._added(body) and self._keeps_texts():
+            with suppress(WrongSequence):  # somebody else recorded something first: it may be this very message
+                yield from self.core.commit([Item(body)], release=True)
+                return
+
+    def _added(self, body: MessageRecorded) -> bool:
+        """Whether this message is recorded under its key; raises `UsageError` where another one is."""
+        known = self.core.history.keys.get(body.key) if body.key is not None else None
+        if known is not None and canonical(known.message) != canonical(body.message):
+            raise UsageError(f"another message was added under the key {body.key!r}", hint="Use a new key.")
+        return known is not None
 
     def complete(self, format_name: str, messages: Sequence[JsonObject]) -> Steps[list[JsonObject]]:
         """Return the host's own transcript with every unanswered call answered."""
@@ -347,10 +351,15 @@ class Loop:
         otherwise ends as cancelled: nothing of a closed session runs any more.
         """
         yield from self.core.refresh()
+        while self.core.history.closed is None:
+            with suppress(WrongSequence):  # somebody else recorded something first: it may be open, or the closing
+                yield from self._close(reason, message, limit)
+
+    def _close(self, reason: CloseReason | None, message: str | None, limit: JsonObject | None) -> Steps[None]:
+        yield from resume(self.core, execute=False)
         history = self.core.history
         if history.closed is not None:
             return
-        yield from resume(self.core, execute=False)
         left = [call for call in history.open_calls() if call.state not in WAITING]
         ends = [Item(given_up(call, "The session was closed."), call) for call in left]
         why: CloseReason = reason or ("final_answer" if history.final else "aborted")

@@ -125,7 +125,7 @@ def superseding(core: Core, call_id: str, arguments: Any, answer: Answer | None,
         provider=old.provider,
         model=old.model,
     )
-    items = [Item(body, old, actor=actor)]
+    items = [Item(body, old, actor=actor, seen=old.sequence)]
     items += [Item(found, work.stub, actor=actor) for found in (intent, passed(work, gates), allowed)]
     refused = yield from core.commit(items, worker=False, whole=True)
     if refused:
@@ -184,7 +184,9 @@ def _why(refusal: CallRejected) -> str:
 
 def _record(core: Core, call_id: str, body: Body, who: Reviewer) -> Steps[Verdicts]:
     call = core.history.calls[call_id]
-    refused = yield from core.commit([Item(body, call, actor=f"person:{who.by}")], worker=False)
+    seen = None if isinstance(body, CallNoted) else call.sequence
+    item = Item(body, call, actor=f"person:{who.by}", seen=seen)
+    refused = yield from core.commit([item], worker=False)
     if refused:
         raise _meanwhile(core, call_id)
     after = core.history.calls[call_id]

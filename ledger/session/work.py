@@ -172,17 +172,28 @@ def context_of(core: Core, work: Work, attempt: int | None = None, key: str | No
         schema_version=work.stub.schema_version or 0,
         attempt=call.attempt if attempt is None else attempt,
         idempotency_key=key or call.idempotency_key or call.host_key or work.call_id,
-        principal=core.actor,
+        principal=actor_of(core, call),
         tenant=core.tenant,
         read_results=lambda: results_of(core),
         read_call=core.history.calls.get,
     )
 
 
+def actor_of(core: Core, call: Call) -> Any:
+    """
+    Return who acts in a call, for the host's own code.
+
+    As the host gave it, where that is who the call is recorded for; else (a worker, a verdict, a session that somebody
+    else opened after a crash) what is recorded: nobody's call runs with another one's rights.
+    """
+    same = core.actor is not None and core.principal == call.principal
+    return core.actor if same else call.principal
+
+
 def results_of(core: Core) -> list[Any]:
     """Return copies of the session's recorded results, oldest first."""
     return [
         copy.deepcopy({"tool": call.tool, "callId": call.call_id, "arguments": call.to_run, "result": call.result})
-        for call in core.history.calls.values()
+        for call in list(core.history.calls.values())  # a tool that nobody waits for may ask while a turn is recorded
         if call.state == "succeeded"
     ]

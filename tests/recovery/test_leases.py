@@ -5,13 +5,15 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import threading
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 
 from ledger import CantTell, Happened, Ledger
-from ledger.errors import SessionOwned
+from ledger.errors import SessionOwned, StartDiffers
 from ledger.events import MessageRecorded
 from ledger.ids import Clock
 from ledger.store.port import Append, Appended, Store
@@ -274,3 +276,73 @@ def test_a_tool_is_asked_what_happened_under_the_lease(scene: Scene, ends: str) 
     assert seen == [(["session.claimed", "session.resumed"], True)]
     assert ledger.find(call_id).state == ("succeeded" if ends == "happened" else "needs-review")
     assert types(ledger, SESSION).count("session.resumed") == 1
+
+
+def test_leaving_with_in_another_thread_takes_no_lease_away(scene: Scene) -> None:
+    """A tool runs under it: only who works on the session gives it back."""
+    entered, leave = threading.Event(), threading.Event()
+
+    def work() -> str:
+        entered.set()
+        leave.wait(10)
+        return "done"
+
+    scene.raises = work
+    ledger, other = scene.open(), scene.open(tool=False)
+    thread = threading.Thread(target=lambda: ledger.session(SESSION).call("act"))
+    with ledger.session(SESSION):
+        thread.start()
+        assert entered.wait(10)
+    with pytest.raises(SessionOwned):
+        other.resume(SESSION)
+    leave.set()
+    thread.join()
+    assert types(ledger, SESSION)[-2:] == ["call.started", "call.succeeded"]
+
+
+def test_two_that_begin_a_session_at_once_begin_it_once(scene: Scene) -> None:
+    """The same first messages, from two processes: the second finds them recorded; other ones are refused."""
+    ledger, other = scene.open(), scene.open()
+    crash.arm(ledger, crash.before(1), end=lambda: other.session(SESSION).messages(start=START))
+    assert ledger.session(SESSION).messages(start=START) == START
+    more = scene.open()
+    crash.arm(more, crash.before(1), end=lambda: other.session("t").messages(start=START))
+    with pytest.raises(StartDiffers):
+        more.session("t").messages(start=[{"role": "user", "content": "Do something else."}])
+
+
+def test_two_that_add_a_message_under_one_key_add_it_once(scene: Scene) -> None:
+    """A request that a web server handles twice at the same moment is said once; without a key both are said."""
+    ledger, other = scene.open(), scene.open()
+    for key, count in (("k", 1), (None, 2)):
+        message = {"role": "user", "content": f"under {key}"}
+        crash.arm(ledger, crash.before(1), end=partial(other.session(SESSION).add, message, key=key))
+        ledger.session(SESSION).add(message, key=key)
+        assert other.session(SESSION).messages().count(message) == count
+
+
+def test_two_that_close_a_session_at_once_close_it_once(scene: Scene) -> None:
+    """Closing twice is the same as once, from wherever."""
+    ledger, other = scene.open(), scene.open()
+    ledger.session(SESSION).messages(start=START)
+    crash.arm(ledger, crash.before(1), end=other.session(SESSION).close)
+    ledger.session(SESSION).close()
+    assert types(ledger, SESSION).count("session.closed") == 1
+
+
+@pytest.mark.parametrize("closes", [False, True], ids=["a call", "a closing"])
+def test_what_comes_just_before_a_closing_is_ended_by_it(scene: Scene, *, closes: bool) -> None:
+    """No call of a closed session stays open: what another process proposed meanwhile ends as cancelled."""
+    scene.options = {"effect": "read"}
+    ledger, other = scene.open(), scene.open()
+    ledger.session(SESSION).messages(start=START)
+
+    def meanwhile() -> None:
+        other.session(SESSION).propose("act", {"number": 1})
+        if closes:
+            other.session(SESSION).close()
+
+    crash.arm(ledger, crash.before(1), end=meanwhile)
+    ledger.session(SESSION).close()
+    assert [call["state"] for call in ledger.calls()] == ["failed"]
+    assert types(ledger, SESSION).count("session.closed") == 1

@@ -426,3 +426,24 @@ def test_the_answers_evidence_is_json(scene: Scene) -> None:
     body = last(ledger)
     assert json.loads(json.dumps(body.evidence)) == [{"sha256": "ab"}]
     assert body.arguments_digest == ledger.find(call_id).arguments_digest
+
+
+@pytest.mark.parametrize("word", ["run", "note"])
+def test_a_verdict_is_about_what_its_author_saw(scene: Scene, word: str) -> None:
+    """What was said and done meanwhile is to be looked at first: the second of two words is not about a third run."""
+    call_id = flagged(scene)
+    ledger, other = scene.open(), scene.open()
+
+    def meanwhile() -> None:
+        if word == "run":
+            scene.raises = lambda: 1 / 0
+            other.resolve(call_id, "did-not-happen", run=True, by="ada")
+            other.session(SESSION).messages()
+        else:
+            other.note(call_id, "I saw it on the bill.", by="ada")
+
+    crash.arm(ledger, crash.before(1), end=meanwhile)
+    with pytest.raises(VerdictRefused, match="changed meanwhile: it is needs-review"):
+        ledger.resolve(call_id, "did-not-happen", run=True, by="bob")
+    ledger.session(SESSION).messages()
+    assert len(scene.ran) == (1 if word == "run" else 0)

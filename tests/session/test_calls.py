@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from ledger import Allow, Ask, Invalid, Ledger
-from ledger.errors import KeyConflict, SessionOwned, ToolMisfit, UnknownCall, UsageError
+from ledger.errors import KeyConflict, SessionOwned, StoreUnavailable, ToolMisfit, UnknownCall, UsageError
 from ledger.events import CallStarted, SessionOpened, ToolStageChanged, ToolVersionPublished, read_event
+from ledger.testing import crash
 from tests.session.agents import answers, asked, opened, recorded, types
 
 
@@ -465,3 +466,54 @@ def test_a_stage_that_changed_is_recorded_at_open(tmp_path: Path) -> None:
                 body.stage for body in (read_event(r.record).body for r in rows) if isinstance(body, ToolStageChanged)
             ]
     assert stages == ["hidden"]
+
+
+def test_a_call_keeps_its_principal(ledger: Ledger) -> None:
+    """What one asked for before a crash is not run with the rights of another one who opens the session after it."""
+    seen: list[Any] = []
+
+    @ledger.tool("look", effect="read")
+    def look(number: int, *, context: Any) -> int:
+        """Look."""
+        seen.append(("tool", context.principal))
+        return number
+
+    @ledger.authorize
+    def policy(call: Any, principal: Any) -> Allow:
+        seen.append(("policy", principal))
+        return Allow()
+
+    ann, bob = {"id": "ann", "roles": ["reader"]}, {"id": "bob", "roles": ["root"]}
+    for number, (after, told) in enumerate(((bob, "ann"), (None, "ann"), (ann, ann))):
+        seen.clear()
+        ledger.session(f"s{number}", principal=ann).propose("look", {"number": 1})
+        ledger.session(f"s{number}", principal=after).messages()
+        assert seen == [("policy", told), ("tool", told)]
+
+
+def test_a_listener_hears_of_a_verdict_given_while_the_store_was_unwell(ledger: Ledger) -> None:
+    """The session is read anew after a fault; what ended meanwhile is told all the same, and once."""
+    heard: list[str] = []
+
+    @ledger.on_resolved
+    def on_resolved(call: Any) -> None:
+        heard.append(call.state)
+
+    @ledger.tool("pay", effect="external")
+    def pay() -> None:
+        """Pay."""
+        raise TimeoutError
+
+    session = ledger.session("s")
+    call = session.call("pay")
+    ledger.resolve(call, "happened", by="ada")
+
+    def unwell() -> None:
+        raise StoreUnavailable("the disk is full")
+
+    crash.arm(ledger, crash.before(1), end=unwell)
+    with pytest.raises(StoreUnavailable):
+        session.add({"role": "user", "content": "?"})
+    session.messages()
+    session.messages()
+    assert heard == ["succeeded"]
