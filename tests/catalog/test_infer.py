@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from ledger.catalog import compile_schema
+from ledger.catalog.compile import compile_guarded
+from ledger.catalog.guard import guard
 from ledger.catalog.infer import MAX_FIELDS, Inference
 from ledger.strictjson import Json, JsonObject
 
@@ -108,6 +111,24 @@ def test_masked_values() -> None:
     assert schema == {"properties": {"a": {}, "b": {"type": "string"}}, "required": ["a", "b"]}
 
 
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=30)
+@given(st.lists(st.dictionaries(st.sampled_from("abcd"), VALUES, max_size=4), min_size=1, max_size=5))
+def test_a_draft_takes_each_call_it_was_drafted_from(calls: list[JsonObject]) -> None:
+    """Whatever was sent passes the draft: nothing was guessed that a record contradicts."""
+    inference = Inference()
+    for number, arguments in enumerate(calls):
+        inference.add(arguments, session=str(number))
+    compiled = compile_guarded(guard(inference.schema()))
+    assert [compiled.violations(arguments) for arguments in calls] == [()] * len(calls)
+
+
 def test_real_calls(corpus: Path) -> None:
     """Drafts of real tools take each call they were drafted from; types and enums are those that were published."""
     toolsets = json.loads((corpus / "toolsets.json").read_text(encoding="utf-8"))
@@ -126,7 +147,7 @@ def test_real_calls(corpus: Path) -> None:
     types, enums = [], []
     for key, inference in seen.items():
         schema = inference.schema()
-        compiled = compile_schema(schema)
+        compiled = compile_guarded(guard(schema))
         assert not any(compiled.violations(arguments) for arguments in calls[key][:50])
         published = _published(toolsets[key[0]], key[1])
         for name, drafted in schema.get("properties", {}).items():
