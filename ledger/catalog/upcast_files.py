@@ -45,8 +45,8 @@ def read_upcast(document: Json, path: str, tool: str, versions: tuple[int, int])
         to_version=versions[1],
         ops=ops,
         asserted_by=place.text("assertedBy"),
-        widens=place.texts("widens"),
-        narrows=place.texts("narrows"),
+        widens=place.texts("widens", _says),
+        narrows=place.texts("narrows", _says),
         keeps_approval=_flag(place, "keepsApproval"),
         semantic=semantic,
         carry=place.texts("carry", lambda each: bool(_steps_of(each) or each == "")),
@@ -76,6 +76,10 @@ def _one_kind(place: Place, semantic: str | None) -> None:
     for key in _PURE:
         if key in place.document:
             raise place.fault(key, f'"{key}" belongs to a change of form, and the file says "semantic"')
+
+
+def _says(text: str) -> bool:
+    return bool(text.strip())
 
 
 def _flag(place: Place, key: str) -> bool:

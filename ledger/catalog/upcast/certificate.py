@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import cached_property
 from hashlib import sha256
 
-from ledger.catalog.compile import CompiledSchema, compile_schema
+from ledger.catalog.compile import CompiledSchema, compile_guarded
 from ledger.catalog.definition import ToolVersion
 from ledger.catalog.diff import Settings
 from ledger.catalog.diff.difference import DEFAULT
+from ledger.catalog.guard import CAPS, guard
 from ledger.catalog.steps import Upcast
 from ledger.catalog.upcast.proof import Proof, prove
 from ledger.catalog.upcast.reading import closed
@@ -16,7 +17,8 @@ from ledger.catalog.upcast.records import Carried, NotCarried
 from ledger.catalog.upcast.stops import Stop
 from ledger.catalog.upcast.values import back, forth
 from ledger.catalog.violation import Violation
-from ledger.strictjson import Json, canonical
+from ledger.errors import JsonRejected
+from ledger.strictjson import Json, JsonObject, canonical
 
 
 class Step:
@@ -30,7 +32,7 @@ class Step:
 
     @cached_property
     def proof(self) -> Proof:
-        """What is known from the schemas alone. Raises CatalogFault."""
+        """What is known from the schemas alone."""
         return prove(self.upcast, self.old, self.new, self._settings)
 
     def carry(self, arguments: Json) -> Carried | NotCarried:
@@ -50,6 +52,8 @@ class Step:
             was, again = canonical(arguments), canonical(back(self.upcast.ops, image))
         except Stop as stop:
             return NotCarried(code=stop.code, pointer=stop.pointer, message=stop.message)
+        except JsonRejected as rejected:
+            return NotCarried(code="no_json", pointer=rejected.pointer or "", message=rejected.message)
         if was != again:
             return NotCarried(code="not_round_trip", pointer="", message="it does not come back as it was")
         return Carried(
@@ -70,12 +74,14 @@ class Step:
         return self._compiled(self.new)
 
     def _compiled(self, version: ToolVersion) -> CompiledSchema:
-        schema = closed(version.schema, self._settings.dialect)
-        return compile_schema(schema, formats=version.formats, dialect=self._settings.dialect, path=version.path)
+        return self._validator(version, closed(version.schema, self._settings.dialect))
+
+    def _validator(self, version: ToolVersion, schema: JsonObject) -> CompiledSchema:
+        guarded = guard(schema, limits=CAPS, dialect=self._settings.dialect, path=version.path)
+        return compile_guarded(guarded, version.formats)
 
     def _invalid(self, arguments: Json, wrong: Violation) -> NotCarried:
         """Say whether the record is invalid under its own version, or only holds what nobody declared."""
-        version = self.old
-        written = compile_schema(version.schema, formats=version.formats, dialect=self._settings.dialect)
-        code = "invalid_before" if written.violations(arguments) else "undeclared"
+        as_written = self._validator(self.old, self.old.schema)
+        code = "invalid_before" if as_written.violations(arguments) else "undeclared"
         return NotCarried(code=code, pointer=wrong.pointer, message=wrong.message)

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from ledger.catalog.compile import compile_schema
 from ledger.catalog.steps import EACH, Op, Steps
 from ledger.catalog.upcast.nodes import CHANGES_THE_VALUE, became
 from ledger.catalog.upcast.reading import QUIET
 from ledger.catalog.upcast.stops import Unprovable
 from ledger.catalog.upcast.values import same
-from ledger.catalog.vocabulary import Dialect
+from ledger.catalog.vocabulary import TYPES, Dialect
 from ledger.strictjson import Json, JsonObject
 
 ON_THE_WAY: Final = QUIET | {
@@ -96,6 +97,10 @@ def _closed(node: JsonObject, op: Op) -> JsonObject:
     _plain(node, place)
     if node.get("additionalProperties") is not False:
         raise Unprovable("parent_open", place, "the object lets undeclared properties through")
+    fields = node.get("properties", {})
+    needed = {name for names in node.get("dependentRequired", {}).values() for name in names}
+    for name in sorted({*node.get("required", ()), *node.get("dependentRequired", {}), *needed} - fields.keys()):
+        raise Unprovable("undeclared_needed", (*place, name), f"{name!r} is asked for, and nothing may be called so")
     return node
 
 
@@ -178,9 +183,10 @@ def _always_there(node: Json, path: Steps, done: Steps = ()) -> None:
     for step in path:
         if not isinstance(node, dict) or step not in node.get("properties", {}):
             raise Unprovable("path_missing", (*done, step), f"the schema has no property {step!r} there")
-        if not _required(node, step) or node["properties"][step].get("type") != "object":
+        below = node["properties"][step]
+        if not _required(node, step) or not isinstance(below, dict) or below.get("type") != "object":
             raise Unprovable("parent_optional", (*done, step), "the object that holds it need not be there")
-        node, done = node["properties"][step], (*done, step)
+        node, done = below, (*done, step)
 
 
 def _null_to_absent(op: Op, node: JsonObject) -> JsonObject:
@@ -201,47 +207,62 @@ def _absent_to_null(op: Op, node: JsonObject) -> JsonObject:
     return _with(node, name, _with_null(described, op.path), required=True)
 
 
+_LOOKS_ON: Final = frozenset({"$ref", "allOf", "anyOf", "const", "default", "else", "if", "not", "oneOf", "then"})
+"""Keywords that may take or refuse null beside `type`; a default would say something else of the absence."""
+
+
 def _types(node: Json, place: Steps) -> list[str]:
-    given = node.get("type") if isinstance(node, dict) else None
-    if given is None:
+    """Return the types of a schema in which `type` and `enum` alone decide about null."""
+    if not isinstance(node, dict) or not node.keys() & {"type", "enum"}:
         raise Unprovable("no_type", place, "its schema names no type, so nobody can say whether it takes null")
+    for key in sorted(node.keys() & _LOOKS_ON):
+        raise Unprovable("keyword_there", place, f"`{key}` may look at null, or at its absence")
+    given = node.get("type", list(TYPES))
     return [given] if isinstance(given, str) else list(given)
 
 
 def _without_null(node: Json, place: Steps) -> JsonObject:
     union = _union(node)
     if union is not None:
+        if "null" in _types(union, place):
+            raise Unprovable("null_twice", place, "the other alternative takes null too")
         return union
-    left = [name for name in _types(node, place) if name != "null"]
-    if len(left) == len(_types(node, place)) or not left:
-        raise Unprovable("not_nullable", place, "its schema does not take null")
+    names = _types(node, place)
+    left = [name for name in names if name != "null"]
+    if len(left) == len(names) or not left or None not in node.get("enum", [None]):
+        raise Unprovable("not_nullable", place, "its schema does not take null, or nothing else")
     found = {**node, "type": left[0] if len(left) == 1 else left}
-    if "enum" in node:
+    if "enum" in node:  # which says it alone, where there is no type
+        found = {**node} if "type" not in node else found
         found["enum"] = [value for value in node["enum"] if value is not None]
-    if "default" in node or "const" in node:
-        raise Unprovable("default_of_null", place, "its default or constant would mean something else")
+        if not found["enum"]:
+            raise Unprovable("not_nullable", place, "its schema takes nothing but null")
     return found
 
 
 def _union(node: Json) -> JsonObject | None:
     """Return what is left of `anyOf: [schema, null]`, another spelling of a nullable schema."""
     for key in ("anyOf", "oneOf"):
-        if not isinstance(node, dict) or not isinstance(node.get(key), list) or node.keys() - QUIET - {key}:
+        if not isinstance(node, dict) or key not in node or node.keys() - QUIET - {key}:
             continue
-        left = [each for each in node[key] if each != {"type": "null"}]
+        left = [each for each in node[key] if not _is_null(each)]
         if len(left) == 1 and len(node[key]) == 2 and isinstance(left[0], dict):  # noqa: PLR2004 - it and null
-            words = {word: value for word, value in node.items() if word in QUIET}
-            return {**left[0], **words}
+            return {**left[0], **{word: value for word, value in node.items() if word in QUIET}}
     return None
+
+
+def _is_null(node: Json) -> bool:
+    return isinstance(node, dict) and node.get("type") == "null" and node.keys() - QUIET == {"type"}
 
 
 def _with_null(node: Json, place: Steps) -> JsonObject:
     names = _types(node, place)
-    if "null" in names or "default" in node or "const" in node:
-        raise Unprovable("null_already", place, "it takes null already, or its default would mean something else")
-    found = {**node, "type": [*names, "null"]}
+    if "null" in names and None in node.get("enum", [None]):
+        raise Unprovable("null_already", place, "it takes null already")
+    found = {**node, "type": [*(name for name in names if name != "null"), "null"]}
     if "enum" in node:
-        found["enum"] = [*node["enum"], None]
+        found = {**node} if "type" not in node else found
+        found["enum"] = [*(value for value in node["enum"] if value is not None), None]
     return found
 
 
@@ -252,13 +273,18 @@ def _add_const(op: Op, node: JsonObject) -> JsonObject:
 
 
 def _drop_const(op: Op, node: JsonObject) -> JsonObject:
-    described = _declared(node, op)
-    only = described.get("const", (described.get("enum") or [None])[0]) if isinstance(described, dict) else None
-    fixed = isinstance(described, dict) and ("const" in described or len(described.get("enum", ())) == 1)
-    if not fixed or not same(only, op.value) or not _required(node, op.path[-1]):
+    if not _is_constant(_declared(node, op), op.value) or not _required(node, op.path[-1]):
         raise Unprovable("no_constant", op.path, "its schema does not require exactly this constant")
     _no_counts(node, op)
     return _with(node, op.path[-1], None, required=False)
+
+
+def _is_constant(node: Json, value: Json) -> bool:
+    """Whether a schema takes this value, and no other one."""
+    if not isinstance(node, dict) or node.keys() - QUIET - {"const", "enum", "type", "default"}:
+        return False
+    only = [*([node["const"]] if "const" in node else []), *node.get("enum", ())]
+    return bool(only) and all(same(each, value) for each in only) and not compile_schema(node).violations(value)
 
 
 def _introduce_optional(op: Op, node: JsonObject) -> JsonObject:

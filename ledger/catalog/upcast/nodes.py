@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from ledger.catalog.diff import contained
 from ledger.catalog.steps import Op
 from ledger.catalog.upcast.reading import QUIET
 from ledger.catalog.upcast.stops import Unprovable
-from ledger.catalog.upcast.values import CANONICAL_INTEGER
+from ledger.catalog.upcast.values import CANONICAL_INTEGER, is_canonical, is_whole
 from ledger.catalog.vocabulary import Dialect
-from ledger.strictjson import JsonObject
+from ledger.strictjson import Json, JsonObject
 
 _STRING_KEYS: Final = QUIET | {"type", "pattern", "enum"}
 _BOUNDS: Final = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
@@ -32,6 +33,10 @@ class Became:
     partial: bool = False
 
 
+_STORED: Final = ("$schema", "$id", "$defs", "definitions")
+"""What stays where it is when the schema around it becomes another one."""
+
+
 def became(op: Op, node: JsonObject, dialect: Dialect) -> Became:
     """Return what a value's schema becomes. Raises `Unprovable`."""
     return _OPS[op.op](op, node, dialect)
@@ -44,10 +49,11 @@ def _only(op: Op, node: JsonObject, keys: frozenset[str]) -> None:
 
 def _wrap_object(op: Op, node: JsonObject, _dialect: Dialect) -> Became:
     [key] = op.keys
-    inner = {word: value for word, value in node.items() if word not in ("$schema", "$defs", "definitions", "$id")}
-    outer = {word: value for word, value in node.items() if word in ("$schema", "$defs", "definitions", "$id")}
-    wrapped = {"type": "object", "properties": {key: inner}, "required": [key], "additionalProperties": False}
-    return Became(outer | wrapped)
+    inner = {word: value for word, value in node.items() if word not in (*_STORED, "default")}
+    outer = {word: value for word, value in node.items() if word in _STORED}
+    if "default" in node:  # it says what the absence of the whole means
+        outer["default"] = {key: node["default"]}
+    return Became(outer | _object({key: inner}))
 
 
 def _unwrap_object(op: Op, node: JsonObject, _dialect: Dialect) -> Became:
@@ -61,12 +67,17 @@ def _unwrap_object(op: Op, node: JsonObject, _dialect: Dialect) -> Became:
     inner = node["properties"][key]
     if not isinstance(inner, dict):
         raise Unprovable("no_schema_there", op.path, "the schema says nothing about the value inside")
-    outer = {word: value for word, value in node.items() if word in ("$schema", "$defs", "definitions", "$id")}
-    return Became(outer | inner)
+    if "default" in inner:
+        raise Unprovable("default_there", op.path, "the default inside says nothing of the absence of the whole")
+    return Became({word: value for word, value in node.items() if word in _STORED} | inner)
 
 
 def _wrap_array(_op: Op, node: JsonObject, _dialect: Dialect) -> Became:
-    return Became({"type": "array", "items": node, "minItems": 1, "maxItems": 1})
+    inner = {word: value for word, value in node.items() if word != "default"}
+    found: JsonObject = {"type": "array", "items": inner, "minItems": 1, "maxItems": 1}
+    if "default" in node:  # it says what the absence of the whole means
+        found["default"] = [node["default"]]
+    return Became(found)
 
 
 def _unwrap_array(op: Op, node: JsonObject, _dialect: Dialect) -> Became:
@@ -75,6 +86,8 @@ def _unwrap_array(op: Op, node: JsonObject, _dialect: Dialect) -> Became:
     one = node.get("minItems") == node.get("maxItems") == 1
     if node.get("type") != "array" or not isinstance(inner, dict) or "prefixItems" in node:
         raise Unprovable("not_one_item", op.path, "its schema is no array of items that are described alike")
+    if "default" in inner:
+        raise Unprovable("default_there", op.path, "the default inside says nothing of the absence of the whole")
     return Became(inner, partial=not one)
 
 
@@ -83,7 +96,7 @@ def _tuple_to_object(op: Op, node: JsonObject, dialect: Dialect) -> Became:
     places = node.get("prefixItems") if dialect == "2020-12" else node.get("items")
     rest = node.get("items", True) if dialect == "2020-12" else node.get("additionalItems", True)
     size = len(op.keys)
-    fixed = node.get("minItems") == size and (rest is False or node.get("maxItems") == size)
+    fixed = node.get("minItems") == size and node.get("maxItems", size if rest is False else None) == size
     if node.get("type") != "array" or not isinstance(places, list) or len(places) != size or not fixed:
         raise Unprovable("not_this_tuple", op.path, f"its schema is no array of exactly {size} places")
     if node.get("uniqueItems"):
@@ -117,16 +130,28 @@ def _to_integer(op: Op, node: JsonObject) -> Became:
         raise Unprovable("not_a_string", op.path, "its schema does not say that it is a string")
     words = {word: value for word, value in node.items() if word in QUIET}
     if "enum" in node:
-        numbers = [int(value) for value in node["enum"] if isinstance(value, str) and _is_canonical(value)]
-        return Became({**words, "type": "integer", "enum": numbers}, partial=len(numbers) < len(node["enum"]))
-    return Became({**words, "type": "integer"}, partial=node.get("pattern") != CANONICAL_INTEGER)
+        numbers = [int(value) for value in node["enum"] if isinstance(value, str) and is_canonical(value)]
+        partial = len(_some(op, numbers)) < len(node["enum"])
+        return Became({**words, "type": "integer", "enum": numbers}, exact="pattern" not in node, partial=partial)
+    if node.get("pattern") == CANONICAL_INTEGER:
+        return Became({**words, "type": "integer"})
+    total = "pattern" in node and _all_canonical(node["pattern"])
+    return Became({**words, "type": "integer"}, exact=False, partial=not total)
 
 
-def _is_canonical(text: str) -> bool:
-    try:
-        return str(int(text)) == text and text.isascii()
-    except ValueError:
-        return False
+def _some(op: Op, values: list[Json]) -> list[Json]:
+    if not values:
+        raise Unprovable("no_value_left", op.path, "no value of the choice has a place in the new form")
+    return values
+
+
+def _all_canonical(pattern: str) -> bool:
+    """Whether every text of the pattern is an integer in its only spelling."""
+    return contained(_text_of(pattern), _text_of(CANONICAL_INTEGER)).holds
+
+
+def _text_of(pattern: str) -> JsonObject:
+    return {"type": "string", "pattern": pattern}
 
 
 def _to_string(op: Op, node: JsonObject) -> Became:
@@ -135,10 +160,10 @@ def _to_string(op: Op, node: JsonObject) -> Became:
         raise Unprovable("not_an_integer", op.path, "its schema does not say that it is an integer")
     words = {word: value for word, value in node.items() if word in QUIET}
     if "enum" in node:
-        whole = [value for value in node["enum"] if isinstance(value, int) and not isinstance(value, bool)]
-        texts = {**words, "type": "string", "enum": [str(value) for value in whole]}
+        whole = [value for value in node["enum"] if is_whole(value)]
+        texts = {**words, "type": "string", "enum": [str(value) for value in _some(op, whole)]}
         # JSON Schema takes 1.0 for an integer; it is none here.
-        return Became(texts, partial=len(whole) < len(node["enum"]))
+        return Became(texts, exact=not node.keys() & _BOUNDS, partial=len(whole) < len(node["enum"]))
     return Became({**words, "type": "string", "pattern": CANONICAL_INTEGER}, exact=not node.keys() & _BOUNDS)
 
 
@@ -148,11 +173,12 @@ def _map_values(op: Op, node: JsonObject, _dialect: Dialect) -> Became:
     if not isinstance(given, list) or not all(isinstance(value, str) for value in given):
         raise Unprovable("no_enum", op.path, "its schema lists no texts to choose from")
     left = [value for value in given if value not in op.values]
-    if node.get("default") in left and "default" in node:
-        raise Unprovable("default_not_mapped", op.path, "its default is not among the values that are mapped")
-    found = {**node, "enum": [op.values[value] for value in given if value in op.values]}
+    found = {**node, "enum": _some(op, [op.values[value] for value in given if value in op.values])}
     if "default" in node:
-        found["default"] = op.values[node["default"]]
+        default = node["default"]
+        if not isinstance(default, str) or default not in op.values:
+            raise Unprovable("default_not_mapped", op.path, "its default is not among the values that are mapped")
+        found["default"] = op.values[default]
     return Became(found, partial=bool(left))
 
 

@@ -9,14 +9,16 @@ from ledger.catalog.definition import ToolVersion
 from ledger.catalog.diff import Difference, Finding, Settings, Subject, contained, difference, of_version
 from ledger.catalog.diff.difference import DEFAULT
 from ledger.catalog.diff.rules import VERDICTS
-from ledger.catalog.steps import Upcast
+from ledger.catalog.steps import EACH, Steps, Upcast
 from ledger.catalog.upcast.image import Image
 from ledger.catalog.upcast.reading import closed
 from ledger.catalog.upcast.records import Grade
 from ledger.catalog.upcast.stops import Stop, Unprovable
+from ledger.catalog.upcast.trial import Loss, Trial
 from ledger.catalog.upcast.values import back
 from ledger.catalog.vocabulary import DIALECTS, Dialect
-from ledger.strictjson import Json, JsonObject
+from ledger.errors import CatalogFault
+from ledger.strictjson import Json, JsonObject, to_pointer
 
 Status: TypeAlias = Literal["proved", "unknown", "refuted", "none"]
 """`none`: there is no upcast, or its file itself says that the change is one of meaning."""
@@ -39,6 +41,8 @@ NARROWING: Final = frozenset(
 )
 """Differences that only refuse: what still passes means what it meant. All others that are semantic are not."""
 
+_UNKNOWN: Final = ("not_proved", "property_added_open")
+"""What nobody can vouch for; the second: an undeclared property of a record would be read from now on."""
 _ISO: Final = VERDICTS.index("iso")
 _SEMANTIC: Final = VERDICTS.index("semantic")
 
@@ -92,23 +96,19 @@ def prove(upcast: Upcast, old: ToolVersion, new: ToolVersion, settings: Settings
     Return whether the upcast carries arguments of *old* to *new* as pure format: F1 to F6 of the rules.
 
     Works on the closed readings of both schemas; the contract must not change, and a named person asserts that every
-    leaf keeps its meaning. Raises CatalogFault for a schema that a catalog refuses.
+    leaf keeps its meaning. Pure, and never raises: what cannot be read or followed is unknown.
     """
     if upcast.semantic is not None:
         return _because("none", "semantic", "", upcast.semantic)
     if not upcast.asserted_by:
         return _because("unknown", "not_asserted", "", "nobody says in the file that every leaf keeps its meaning")
-    image = Image(closed(old.schema, settings.dialect), _dialect_of(old.schema, settings.dialect))
-    if _refers_to_itself(image.schema):
-        return _because("unknown", "recursive", "", "the schema refers to itself where operations may reach")
+    for op in upcast.ops:
+        if op.op == "introduce_optional" and not op.says:
+            return _because("unknown", "absence_not_asserted", op.pointer, "nobody says what its absence means")
     try:
-        for op in upcast.ops:
-            if op.op == "introduce_optional" and not op.says:
-                return _because("unknown", "absence_not_asserted", op.pointer, "nobody says what its absence means")
-            image.apply(op)
-    except Unprovable as stop:
-        return _because("refuted" if stop.refuted else "unknown", stop.code, stop.pointer, stop.message)
-    return _compared(upcast, image, replace(of_version(old), schema=image.schema), new, settings)
+        return _Comparison(upcast, old, new, settings).proof()
+    except CatalogFault as fault:
+        return _because("unknown", "schema_refused", fault.pointer, fault.fault)
 
 
 def _because(status: Status, code: str, pointer: str, message: str) -> Proof:
@@ -135,45 +135,98 @@ def _refers_to_itself(schema: Json) -> bool:
     return False
 
 
-def _compared(upcast: Upcast, image: Image, before: Subject, new: ToolVersion, settings: Settings) -> Proof:
-    """Compare the image with the new form: the difference finds what only refuses, what widens, and what turns."""
-    there = closed(new.schema, settings.dialect)
-    after = replace(of_version(new), schema=there)
-    names = upcast.renames_tool
-    if names is not None and before.name == names[0]:
-        before = replace(before, name=names[1])
-    found = difference(before, after, settings)
-    against = [each for each in found.findings if VERDICTS.index(each.verdict) >= _SEMANTIC]
-    hard = [each for each in against if each.code not in NARROWING]
-    if any(each.code == "not_proved" for each in hard):
-        return Proof(status="unknown", reasons=_reasons(against))
-    partial = bool(image.partial or against)
-    if hard or (partial and not upcast.narrows):
-        return _refuted(upcast, found, hard or against, image)
-    relation = contained(image.schema, there, formats=settings.formats, dialect=settings.dialect).relation
-    wider = [each for each in found.findings if _ISO < VERDICTS.index(each.verdict) < _SEMANTIC]
-    if any(op.op == "restructure" for op in upcast.ops) and (partial or wider or relation != "equal"):
-        return _because("refuted", "not_the_same_shape", "", "the two forms do not have one canonical shape")
-    grade: Grade = "partial" if partial else "iso" if image.exact and relation == "equal" else "embed"
-    if (wider or grade == "embed") and not upcast.widens:
-        listed = _reasons(wider) or (Reason(code="wider", pointer="", message="the new form takes more"),)
-        why = Reason(code="widening_not_listed", pointer="", message="the file does not list what it `widens`")
-        return Proof(status="unknown", grade=grade, reasons=(why, *listed))
-    return Proof(status="proved", grade=grade)
+class _Comparison:
+    """The image of the old form beside the new one. Raises CatalogFault."""
+
+    def __init__(self, upcast: Upcast, old: ToolVersion, new: ToolVersion, settings: Settings) -> None:
+        self.upcast = upcast
+        self.old = old
+        self.new = new
+        self.settings = settings
+        here, self.there = (closed(each.schema, settings.dialect) for each in (old, new))
+        self.image = Image(here, _dialect_of(here, settings.dialect))
+        self.trial = Trial(upcast.ops, here, self.there, settings.dialect)
+
+    def proof(self) -> Proof:
+        """Follow the operations over the old schema, then compare what it became with the new one."""
+        if _refers_to_itself(self.image.schema):
+            return _because("unknown", "recursive", "", "the schema refers to itself where operations may reach")
+        try:
+            for op in self.upcast.ops:
+                self.image.apply(op)
+        except Unprovable as stop:
+            loss = None if self.upcast.narrows else self.trial.loss()
+            found = _because("refuted" if loss or stop.refuted else "unknown", stop.code, stop.pointer, stop.message)
+            return _shown(found, loss)
+        return self._compared()
+
+    def _compared(self) -> Proof:
+        """Let the difference find what only refuses, what widens, and what turns."""
+        found = difference(self._before(), replace(of_version(self.new), schema=self.there), self.settings)
+        against = [each for each in found.findings if VERDICTS.index(each.verdict) >= _SEMANTIC]
+        hard = [each for each in against if each.code not in NARROWING]
+        unknown = _reasons([each for each in found.findings if each.code in _UNKNOWN]) + self._unsaid(found)
+        if unknown and all(each.code in _UNKNOWN for each in hard):
+            return Proof(status="unknown", reasons=unknown + _reasons(against))
+        partial = bool(self.image.partial or against)
+        if hard or (partial and not self.upcast.narrows):
+            return self._refuted(found, hard or against, certain=bool(hard))
+        return self._graded(found, partial=partial)
+
+    def _before(self) -> Subject:
+        before = replace(of_version(self.old), schema=self.image.schema)
+        names = self.upcast.renames_tool
+        return replace(before, name=names[1]) if names is not None and before.name == names[0] else before
+
+    def _unsaid(self, found: Difference) -> tuple[Reason, ...]:
+        """Return the new options of which the file does not say what their absence means."""
+        said = {place_of(op.path) for op in self.upcast.ops if op.op == "introduce_optional"}
+        new = [each.pointer for each in found.findings if each.code == "property_added" and each.pointer not in said]
+        message = "it is new, and no introduce_optional says what its absence means"
+        return tuple(Reason(code="absence_not_asserted", pointer=pointer, message=message) for pointer in new)
+
+    def _refuted(self, found: Difference, against: list[Finding], *, certain: bool) -> Proof:
+        message = "some values of the old form have no image here, and the file does not list what it `narrows`"
+        left = tuple(Reason(code="not_total", pointer=pointer, message=message) for pointer in self.image.partial)
+        reasons, loss = _reasons(against) + left, self._loss(found)
+        if loss is None and not certain and not self.image.exact:  # it may be about values that are no images
+            return Proof(status="unknown", reasons=reasons)
+        return _shown(Proof(status="refuted", reasons=reasons), loss)
+
+    def _loss(self, found: Difference) -> Loss | None:
+        if found.counterexample is None:
+            return self.trial.loss()
+        try:
+            origin = back(self.upcast.ops, found.counterexample.arguments)
+        except Stop:
+            return self.trial.loss()
+        known = Loss(origin, found.counterexample.arguments) if self.trial.is_old(origin) else None
+        return self.trial.loss([origin]) or known
+
+    def _graded(self, found: Difference, *, partial: bool) -> Proof:
+        formats, dialect = self.settings.formats, self.settings.dialect
+        relation = contained(self.image.schema, self.there, formats=formats, dialect=dialect).relation
+        wider = [each for each in found.findings if _ISO < VERDICTS.index(each.verdict) < _SEMANTIC]
+        exact = self.image.exact and relation == "equal" and not wider
+        if any(op.op == "restructure" for op in self.upcast.ops) and (partial or not exact):
+            return _because("refuted", "not_the_same_shape", "", "the two forms do not have one canonical shape")
+        grade: Grade = "partial" if partial else "iso" if exact else "embed"
+        if (wider or grade == "embed") and not self.upcast.widens:
+            listed = _reasons(wider) or (Reason(code="wider", pointer="", message="the new form takes more"),)
+            why = Reason(code="widening_not_listed", pointer="", message="the file does not list what it `widens`")
+            return Proof(status="unknown", grade=grade, reasons=(why, *listed))
+        return Proof(status="proved", grade=grade)
+
+
+def place_of(path: Steps) -> str:
+    """Return the pointer into a schema of what a path into values names."""
+    steps = [each for step in path for each in (("items",) if step == EACH else ("properties", step))]
+    return to_pointer(steps)
 
 
 def _reasons(findings: list[Finding]) -> tuple[Reason, ...]:
     return tuple(Reason(code=each.code, pointer=each.pointer, message=each.message) for each in findings)
 
 
-def _refuted(upcast: Upcast, found: Difference, against: list[Finding], image: Image) -> Proof:
-    message = "some values of the old form have no image here, and the file does not list what it `narrows`"
-    left = tuple(Reason(code="not_total", pointer=pointer, message=message) for pointer in image.partial)
-    shown = found.counterexample
-    if shown is None:
-        return Proof(status="refuted", reasons=_reasons(against) + left)
-    try:
-        origin = back(upcast.ops, shown.arguments)
-    except Stop:
-        origin = None
-    return Proof(status="refuted", reasons=_reasons(against) + left, counterexample=origin, image=shown.arguments)
+def _shown(proof: Proof, loss: Loss | None) -> Proof:
+    return proof if loss is None else replace(proof, counterexample=loss.arguments, image=loss.image)

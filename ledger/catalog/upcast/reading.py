@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ledger.catalog.guard import Guarded, guard
+from ledger.catalog.guard import CAPS, Guarded, guard
 from ledger.catalog.references import target_of
 from ledger.catalog.vocabulary import OTHER_ANNOTATIONS, WORDS, Dialect
 from ledger.errors import CatalogFault
@@ -12,6 +12,8 @@ from ledger.strictjson import Json, JsonObject
 
 MAX_NODES: Final = 20_000
 """Schemas in a closed reading, references written out."""
+MAX_DEPTH: Final = 100
+"""Schemas inside one another, references written out; a value is 64 deep at most."""
 
 SPEAKS_OF_NAMES: Final = frozenset(
     [
@@ -43,12 +45,10 @@ def closed(schema: Json, dialect: Dialect = "2020-12") -> JsonObject:
     holds some is valid under the schema and not under its closed reading, and goes to a person. An object that says
     `additionalProperties` itself, or has a keyword that may take names in, is left as it is; so is a free map (an
     object without `properties`), except for the arguments themselves. Raises CatalogFault for a schema that a catalog
-    refuses.
+    refuses, and for one that is too large when its references are written out.
     """
-    found = _Reading(guard(schema, dialect=dialect)).at("", ("",))
-    if isinstance(found, dict):
-        return found
-    return {"allOf": [found]}  # a schema that is true or false
+    found: JsonObject = _Reading(guard(schema, limits=CAPS, dialect=dialect)).at("", ("",))
+    return found  # an object: the guard lets nothing else be the root, and what it refers to
 
 
 class _Reading:
@@ -56,32 +56,34 @@ class _Reading:
 
     def __init__(self, guarded: Guarded) -> None:
         self._nodes = guarded.nodes
-        self._dialect = guarded.dialect
         self._left = MAX_NODES
+        self._depth = 0
         self._kept = {key: guarded.schema[key] for key in ("$schema", "$defs", "definitions") if key in guarded.schema}
 
     def at(self, pointer: str, above: tuple[str, ...]) -> Json:
         self._left -= 1
-        if self._left < 0:
-            raise CatalogFault(f"written out, the schema has more than {MAX_NODES:,} parts", pointer=pointer)
+        self._depth += 1
+        if self._left < 0 or self._depth > MAX_DEPTH:
+            message = f"written out, the schema has more than {MAX_NODES:,} parts, or is deeper than {MAX_DEPTH}"
+            raise CatalogFault(message, pointer=pointer)
         node = self._nodes[pointer]
-        if not isinstance(node, dict):
-            return node
-        written = self._written_out(pointer, node, above)
-        if not pointer:
-            written = self._kept | written
-        return written
+        if isinstance(node, dict):
+            node = self._written_out(pointer, node, above)
+            if not pointer:
+                node = self._kept | node
+        self._depth -= 1
+        return node
 
     def _written_out(self, pointer: str, node: JsonObject, above: tuple[str, ...]) -> JsonObject:
         if "$ref" in node:
             target = target_of(node["$ref"])
             beside = {key: value for key, value in node.items() if key != "$ref"}
-            if target in above or (self._dialect != "draft-07" and beside.keys() - QUIET):
-                return dict(node)
+            if target in above or beside.keys() - QUIET:
+                return dict(node)  # draft-07 ignores what stands beside; the people who wrote it there did not
             inner = self.at(target, (*above, target))
             if not isinstance(inner, dict):
                 return dict(node)
-            quiet = {key: value for key, value in beside.items() if key in WORDS}
+            quiet = {key: value for key, value in beside.items() if key in WORDS | OTHER_ANNOTATIONS}
             return {**{key: value for key, value in inner.items() if key not in self._kept}, **quiet}
         found = {key: value for key, value in node.items() if key not in ("$defs", "definitions")}
         if isinstance(node.get("properties"), dict):
@@ -89,6 +91,9 @@ class _Reading:
             found["properties"] = {name: self.at(f"{pointer}/properties/{_escaped(name)}", above) for name in names}
         if isinstance(node.get("items"), dict):
             found["items"] = self.at(f"{pointer}/items", above)
+        for key in ("items", "prefixItems"):
+            if isinstance(node.get(key), list):
+                found[key] = [self.at(f"{pointer}/{key}/{index}", above) for index in range(len(node[key]))]
         if _is_silent(node) and (node.get("properties") or not pointer):
             found["additionalProperties"] = False
         return found

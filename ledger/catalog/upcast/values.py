@@ -113,12 +113,22 @@ def _object_to_tuple(op: Op, value: Json, place: Steps) -> Json:
 
 def _cast(op: Op, value: Json, place: Steps) -> Json:
     if op.kind == "integer":
-        if not isinstance(value, str) or len(value) > MAX_DIGITS or not _INTEGER.fullmatch(value):
+        if not isinstance(value, str) or not is_canonical(value):
             raise Stop("not_canonical", place, "it is no integer in its only spelling (0, or digits without a zero)")
         return int(value)
-    if not isinstance(value, int) or isinstance(value, bool) or not -_TOO_LARGE < value < _TOO_LARGE:
+    if not is_whole(value):
         raise Stop("not_an_integer", place, "it is no integer (true and 1.0 are none)")
     return str(value)
+
+
+def is_canonical(text: str) -> bool:
+    """Return whether a text is the only spelling of an integer that this interpreter takes."""
+    return len(text) - text.startswith("-") <= MAX_DIGITS and _INTEGER.fullmatch(text) is not None
+
+
+def is_whole(value: Json) -> bool:
+    """Return whether it is an integer that has a text; neither true nor 1.0 is one."""
+    return isinstance(value, int) and not isinstance(value, bool) and -_TOO_LARGE < value < _TOO_LARGE
 
 
 def _map_values(op: Op, value: Json, place: Steps) -> Json:
@@ -214,9 +224,8 @@ _BESIDE: Final[dict[str, Callable[[Op, Json], None]]] = {
 
 
 def _objects(value: Json, path: Steps) -> Iterator[tuple[JsonObject, str, Steps]]:
-    for parent, key, place in _places(value, path):
-        if isinstance(parent, dict):
-            yield parent, key, place
+    """Yield the same for a path that ends in a property's name: the parents are objects."""
+    return _places(value, path)
 
 
 def same(one: Json, other: Json) -> bool:
