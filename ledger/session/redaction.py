@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from typing import Any, Final, TypeVar
+from urllib.parse import unquote
 
+from ledger.catalog.patterns import PatternRefused, PatternTooCostly, compile_pattern
 from ledger.events.fields import fields_of
-from ledger.strictjson import JsonObject, canonical
+from ledger.strictjson import JsonObject, canonical, resolve
 
 T = TypeVar("T")
 
@@ -22,48 +25,83 @@ def sensitive(schema: Any, arguments: Any) -> tuple[Any, tuple[str, ...]]:
     """
     Return the arguments with every value masked whose schema says `x-sensitive` or `writeOnly`, and the secrets.
 
-    Follows properties, items, local references and combinators; no secrets: the arguments themselves are returned.
+    Follows every keyword that applies a schema to a part of the arguments, whether its condition holds or not: a word
+    too much hides a value, a word too little would write a secret to the disk. No secrets: the arguments themselves
+    are returned.
     """
     secrets: list[str] = []
-    masked = _mask(schema, schema, arguments, secrets, 0)
+    masked = _mask(schema, schema, arguments, secrets, set())
     return (masked, tuple(secrets)) if masked is not arguments else (arguments, ())
 
 
-def _mask(root: Any, schema: Any, value: Any, secrets: list[str], depth: int) -> Any:
-    if not isinstance(schema, dict) or depth > 64:  # noqa: PLR2004 - the border's own limit
+def _mask(root: Any, schema: Any, value: Any, secrets: list[str], seen: set[int]) -> Any:
+    """Return a value masked; `seen` are the schemas that were applied to it already: references may go in circles."""
+    if not isinstance(schema, dict) or value is MASK or id(schema) in seen:
         return value
+    seen.add(id(schema))
     if schema.get("x-sensitive") is True or schema.get("writeOnly") is True:
         secrets.extend(_texts(value))
         return MASK
     for other in _branches(root, schema):
-        value = _mask(root, other, value, secrets, depth + 1)
+        value = _mask(root, other, value, secrets, seen)
     if isinstance(value, dict):
-        return _mask_object(root, schema, value, secrets, depth)
-    if isinstance(value, list) and "items" in schema:
-        items = [_mask(root, schema["items"], item, secrets, depth + 1) for item in value]
+        found = {key: _each(root, _of_property(schema, key), item, secrets) for key, item in value.items()}
+        return found if any(found[key] is not value[key] for key in value) else value
+    if isinstance(value, list):
+        items = [_each(root, _of_item(schema, at), item, secrets) for at, item in enumerate(value)]
         return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
     return value
 
 
-def _mask_object(root: Any, schema: Any, value: JsonObject, secrets: list[str], depth: int) -> JsonObject:
-    properties = schema.get("properties") or {}
-    rest = schema.get("additionalProperties")
-    found = {key: _mask(root, properties.get(key, rest), item, secrets, depth + 1) for key, item in value.items()}
-    return found if any(found[key] is not value[key] for key in value) else value
+def _each(root: Any, schemas: Iterator[Any], value: Any, secrets: list[str]) -> Any:
+    seen: set[int] = set()
+    for schema in schemas:
+        value = _mask(root, schema, value, secrets, seen)
+    return value
+
+
+def _of_property(schema: JsonObject, key: str) -> Iterator[Any]:
+    """Yield the schemas of an object's member."""
+    named = key in schema.get("properties", ())
+    if named:
+        yield schema["properties"][key]
+    for pattern, other in schema.get("patternProperties", {}).items():
+        if _names(pattern, key):
+            named = True
+            yield other
+    if not named:
+        yield schema.get("additionalProperties", schema.get("unevaluatedProperties"))
+
+
+def _names(pattern: str, key: str) -> bool:
+    """Whether a pattern names this key; one that nobody can tell of does: a value too much is hidden then."""
+    try:
+        return compile_pattern(pattern).search(key)
+    except (PatternRefused, PatternTooCostly):
+        return True
+
+
+def _of_item(schema: JsonObject, at: int) -> Iterator[Any]:
+    """Yield the schemas of a list's item; `items` may be a list of them (draft 7)."""
+    yield schema.get("contains")
+    first, rest = schema.get("prefixItems", ()), schema.get("items", schema.get("unevaluatedItems"))
+    if isinstance(rest, list):
+        first, rest = rest, schema.get("additionalItems")
+    yield first[at] if at < len(first) else rest
 
 
 def _branches(root: Any, schema: JsonObject) -> Iterator[Any]:
+    """Yield the schemas that apply at the same place."""
     reference = schema.get("$ref")
-    if isinstance(reference, str) and reference.startswith("#/"):
-        target = root
-        for part in reference[2:].split("/"):
-            target = target.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(target, dict) else None
-        yield target
+    if isinstance(reference, str) and reference.startswith("#"):
+        with suppress(LookupError, ValueError):
+            yield resolve(root, unquote(reference[1:]))
     for keyword in ("allOf", "anyOf", "oneOf"):
         yield from schema.get(keyword, ())
-    for keyword in ("if", "then", "else"):
-        if keyword in schema:
-            yield schema[keyword]
+    for keyword in ("if", "then", "else", "not"):
+        yield schema.get(keyword)
+    for keyword in ("dependentSchemas", "dependencies"):
+        yield from schema.get(keyword, {}).values()
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -23,7 +23,7 @@ from ledger.providers.formats import FORMATS, get_format
 from ledger.providers.plain import plain
 from ledger.session import existing, publishing, worker
 from ledger.session.intake import Terms
-from ledger.session.redaction import sensitive
+from ledger.session.redaction import MASK, sensitive
 from ledger.store.memory import MemoryStore
 from tests.session.agents import asked, opened, types
 
@@ -194,6 +194,33 @@ def test_sensitive_places_are_found_wherever_the_schema_says() -> None:
     masked, secrets = sensitive(schema, {"card": card, "list": ["one", "two"], "odd": 1})
     assert masked == {"card": "[redacted]", "list": ["[redacted]", "[redacted]"], "odd": 1}
     assert set(secrets) == {"4111", "Ada", "one", "two"}
+
+
+SECRET: dict[str, Any] = {"x-sensitive": True}
+
+
+@pytest.mark.parametrize(
+    ("schema", "arguments", "masked"),
+    [
+        ({"patternProperties": {"^p": SECRET}}, {"pw": "hush", "user": "ada"}, {"pw": MASK, "user": "ada"}),
+        ({"patternProperties": {"^p": {}}, "additionalProperties": SECRET}, {"p": 1, "x": "hush"}, {"p": 1, "x": MASK}),
+        ({"patternProperties": {"(?=p)": SECRET}}, {"user": "hush"}, {"user": MASK}),
+        ({"unevaluatedProperties": SECRET}, {"pw": "hush"}, {"pw": MASK}),
+        ({"dependentSchemas": {"a": {"properties": {"pw": SECRET}}}}, {"pw": "hush"}, {"pw": MASK}),
+        ({"not": {"properties": {"pw": SECRET}}}, {"pw": "hush"}, {"pw": MASK}),
+        ({"properties": {"a": {"prefixItems": [{}, SECRET]}}}, {"a": ["x", "hush", "y"]}, {"a": ["x", MASK, "y"]}),
+        ({"properties": {"a": {"items": [{}], "additionalItems": SECRET}}}, {"a": ["x", "hush"]}, {"a": ["x", MASK]}),
+        ({"properties": {"a": {"unevaluatedItems": SECRET}}}, {"a": ["hush"]}, {"a": [MASK]}),
+        ({"properties": {"a": {"contains": SECRET}}}, {"a": ["hush"]}, {"a": [MASK]}),
+        ({"properties": {"a": {"$ref": "#"}, "pw": SECRET}}, {"a": {"a": {"pw": "hush"}}}, {"a": {"a": {"pw": MASK}}}),
+        ({"properties": {"a": {"$ref": "#/$defs/b%20c"}}, "$defs": {"b c": SECRET}}, {"a": "hush"}, {"a": MASK}),
+        ({"allOf": [{"$ref": "#"}, {"$ref": "#"}, {"properties": {"pw": SECRET}}]}, {"pw": "hush"}, {"pw": MASK}),
+        ({"properties": {"a": {"allOf": [SECRET, SECRET]}}}, {"a": "hush"}, {"a": MASK}),
+    ],
+)
+def test_every_keyword_that_reaches_a_value_may_call_it_sensitive(schema: Any, arguments: Any, masked: Any) -> None:
+    """A secret behind a keyword that nobody follows would be written to the disk."""
+    assert sensitive(schema, arguments) == (masked, ("hush",))
 
 
 def test_a_ledger_may_be_given_a_catalog_that_was_read_before(tmp_path: Path) -> None:
