@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests.helpers import server_place
+
 # The shipped contract asserts as tests do; it has to be named before anything imports it.
 pytest.register_assert_rewrite("ledger.testing.contract")
 
@@ -18,6 +20,16 @@ for _name in ("LEDGER_DB", "LEDGER_CATALOG"):
 settings.register_profile("dev", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Say where the PostgreSQL server of this run will be, for all workers; the first that needs it starts it."""
+    server_place.announce()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Stop that server."""
+    server_place.finish()
 
 
 @pytest.fixture(scope="session")

@@ -67,15 +67,18 @@ class Ledger(Desk):
         url: str | None = None,
         *,
         catalog: str | Path | Catalog | None = None,
-        migrate: Literal["auto", "check", "off"] = "auto",
+        migrate: Literal["auto", "check", "off"] | None = None,
         clock: Clock | None = None,
         **settings: Any,
     ) -> Ledger:
         """
-        Open the ledger at a URL, making its tables on first use.
+        Open the ledger at a URL, making the tables of a file on first use.
 
-        `url`: `sqlite:///file.db` or `memory://`; none = the environment's LEDGER_DB, else `sqlite:///ledger.db`.
+        `url`: `sqlite:///file.db`, `postgresql://…` or `memory://`; none = the environment's LEDGER_DB, else
+        `sqlite:///ledger.db`.
         `catalog`: the folder of versioned tools; none = LEDGER_CATALOG, else `schemas/tools` if it is there.
+        `migrate`: "auto" makes tables and brings older ones up to date, "check" refuses them, "off" does not look;
+        none = "auto" for a file, "check" for a server, whose tables `ledger db upgrade` makes.
         Settings: `lease_seconds` (60), `workers` (8, calls of a turn at once), `max_attempts` (3), `run_not_started`
         (False: after a crash a person is asked before a write that never ran), `tools_budget` (10,000: tokens of tool
         definitions above which `tools` warns; None: never), `limits` (as in a tool's contract, on the calls of all
@@ -84,10 +87,10 @@ class Ledger(Desk):
         """
         _known(settings, _SETTINGS, "A ledger")
         found = _catalog(catalog)
-        clock = clock or Clock()
+        given, clock = clock, clock or Clock()
         settings["limits"] = read_limits(settings.get("limits", ()), path="Ledger.open", pointer="/limits")
         url = url or os.environ.get("LEDGER_DB") or DEFAULT_URL
-        store = open_store(url, create=True, migrate=migrate, clock=clock)
+        store = open_store(url, create=True, migrate=migrate, clock=given)
         wiring = Wiring(
             store=store,
             registry=Registry(found),

@@ -11,11 +11,14 @@ from typing import cast
 from alembic import command
 from alembic.config import Config
 from alembic.util import CommandError
-from sqlalchemy import Connection, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
-from ledger.errors import SchemaOutdated
+from ledger.errors import SchemaOutdated, StoreUnavailable
+
+LOCK = 0x6C6564676572
+"""The advisory lock of upgrades ("ledger")."""
 
 _GUARD = threading.Lock()
 """Alembic keeps its context in module globals: two threads would mix theirs up."""
@@ -37,6 +40,38 @@ def upgrade(connect: Callable[[], sqlite3.Connection]) -> None:
         raise cast("sqlite3.Error", error.orig) from error  # there is only one driver here
     except CommandError as error:
         raise SchemaOutdated(f"the tables cannot be upgraded: {error}") from error
+
+
+def upgrade_server(pool: Engine) -> None:
+    """
+    Bring a server's tables to the newest revision; of many who try at once one does the work, the others find it done.
+
+    Raises `StoreUnavailable`, and `SchemaOutdated` where the revision is unknown.
+    """
+    try:
+        with _GUARD, server(pool) as connection:
+            config = Config()
+            config.set_main_option("script_location", "ledger:migrations")
+            config.attributes["connection"] = connection
+            command.upgrade(config, "head")
+    except DBAPIError as error:
+        raise StoreUnavailable(f"the tables cannot be upgraded: {error.orig}") from error
+    except CommandError as error:
+        raise SchemaOutdated(f"the tables cannot be upgraded: {error}") from error
+
+
+@contextmanager
+def server(pool: Engine) -> Iterator[Connection]:
+    """Lend a connection that no other process upgrades beside: each migration is one transaction, behind a lock."""
+    with pool.connect() as connection:
+        connection.exec_driver_sql("SET lock_timeout = 0")
+        connection.exec_driver_sql("SET idle_in_transaction_session_timeout = 0")
+        connection.exec_driver_sql(f"SELECT pg_advisory_lock({LOCK})")
+        connection.commit()  # each of them was: it is SQLAlchemy that thinks otherwise
+        try:
+            yield connection.execution_options(isolation_level="READ COMMITTED")
+        finally:
+            connection.invalidate()  # the lock and the settings go with it
 
 
 @contextmanager

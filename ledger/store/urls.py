@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import re
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
 from ledger.errors import UsageError
 from ledger.ids import Clock
+from ledger.store.masking import mask_url
 from ledger.store.port import Store
 from ledger.store.schema import Migrate
 
+__all__ = ["MEMORY", "POSTGRES", "mask_url", "open_store", "sqlite_path"]
+
 MEMORY: Final = "memory://"
 _SQLITE: Final = "sqlite:///"
-_POSTGRES: Final = re.compile(r"postgres(ql)?(\+\w+)?://")
-_PASSWORD: Final = re.compile(r"(?<=://)([^/?#]*?):([^/?#]*)@")
-_SECRET: Final = re.compile(r"(?i)([?&;](?:password|passwd|pwd|secret|token|sslpassword)=)[^&#\s]*")
-_FORMS: Final = "Use sqlite:///relative.db, sqlite:////absolute.db or memory://."
-
-
-def mask_url(url: str) -> str:
-    """Return the URL without its password, for people to read."""
-    return _SECRET.sub(r"\1***", _PASSWORD.sub(r"\1:***@", url))
+POSTGRES: Final = re.compile(r"postgres(ql)?(\+\w+)?://")
+_FORMS: Final = "Use sqlite:///relative.db, sqlite:////absolute.db, postgresql://user@host/database or memory://."
 
 
 def sqlite_path(url: str) -> Path:
@@ -40,11 +37,18 @@ def sqlite_path(url: str) -> Path:
     return Path(path)
 
 
+def need_driver() -> None:
+    """Raise `UsageError` where the driver of PostgreSQL is not installed."""
+    if find_spec("psycopg") is None:
+        hint = "pip install 'toolcall-ledger[postgres]'"
+        raise UsageError("a ledger on PostgreSQL needs the driver psycopg", hint=hint)
+
+
 def open_store(
     url: str,
     *,
     create: bool,
-    migrate: Migrate = "auto",
+    migrate: Migrate | None = None,
     clock: Clock | None = None,
     read_only: bool = False,
     patience: float = 30.0,
@@ -53,22 +57,29 @@ def open_store(
     Open the store of a URL.
 
     `create`: make the file where there is none, in a folder that is there; otherwise `NoDatabase`. `migrate`: "auto"
-    brings older tables up to date, "check" raises `SchemaOutdated`, "off" does not look. `read_only`: writes are
-    refused, nothing is created or migrated. `patience`: seconds that an append waits for other writers before it raises
-    `StoreBusy`; an outcome waits as long as it takes. Raises `UsageError` for a URL that no adapter knows.
+    brings older tables up to date, "check" raises `SchemaOutdated`, "off" does not look; None is "auto" for a file and
+    "check" for a server, where `ledger db upgrade` makes the tables. `clock`: a server's own, if none is given.
+    `read_only`: writes are refused, nothing is created or migrated. `patience`: seconds that an append waits for other
+    writers before it raises `StoreBusy`; an outcome waits as long as it takes. Raises `UsageError` for a URL that no
+    adapter knows, or whose driver is not installed.
     """
     if url.startswith(MEMORY):
         from ledger.store.memory import MemoryStore
 
         return MemoryStore(clock)
-    if _POSTGRES.match(url):
-        raise UsageError(f"{mask_url(url)}: this release has no PostgreSQL adapter yet", hint=_FORMS)
+    if POSTGRES.match(url):
+        need_driver()
+        from ledger.store.postgres.opening import open_server
+
+        return open_server(
+            url, create=create, migrate=migrate or "check", clock=clock, read_only=read_only, patience=patience
+        )
     from ledger.store.sqlite.opening import open_file
 
     return open_file(
         sqlite_path(url),
         create=create,
-        migrate=migrate,
+        migrate=migrate or "auto",
         clock=clock or Clock(),
         read_only=read_only,
         patience=patience,

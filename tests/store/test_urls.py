@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
-from ledger.errors import NoDatabase, UsageError
+from ledger.errors import NoDatabase, StoreUnavailable, UsageError
 from ledger.store.memory import MemoryStore
 from ledger.store.sqlite.store import SqliteStore
 from ledger.store.urls import mask_url, open_store, sqlite_path
@@ -53,11 +54,20 @@ def test_what_names_no_file_is_refused(url: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
-def test_postgresql_is_not_there_yet(scheme: str) -> None:
-    """A PostgreSQL URL is understood and refused, without its password."""
-    with pytest.raises(UsageError, match="no PostgreSQL adapter") as refusal:
+def test_a_server_needs_its_driver(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where psycopg is not installed, the refusal of a PostgreSQL URL says what to install."""
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(UsageError, match="psycopg") as refusal:
         open_store(f"{scheme}://me:secret@host/db", create=True)
-    assert "secret" not in str(refusal.value)
+    assert refusal.value.hint == "pip install 'toolcall-ledger[postgres]'"
+
+
+@pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
+def test_a_server_that_is_not_there_is_unavailable(scheme: str) -> None:
+    """The refusal names the server, and shows no password."""
+    with pytest.raises(StoreUnavailable, match="localhost:1/db") as refusal:
+        open_store(f"{scheme}://me:secret@localhost:1/db", create=True)
+    assert "secret" not in f"{refusal.value} {refusal.value.__cause__}"
 
 
 def test_a_url_opens_its_adapter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ branch_labels = None
 depends_on = None
 
 BIG = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 IS_BAD_END = "state IN ('abandoned', 'denied', 'failed', 'rejected', 'superseded')"
 SPAN = 1024
 PAGE = 2000
@@ -26,6 +27,8 @@ def upgrade() -> None:
     """Add the tables and indexes, and fill them from the events that are there; the events stay as they are."""
     _tables()
     _indexes()
+    if op.get_context().dialect.name == "postgresql":
+        return  # no release has written events of the first revision to a server
     connection = op.get_bind()
     for rows in _pages(connection):
         _fill(connection, rows)
@@ -36,35 +39,49 @@ def _tables() -> None:
     op.add_column("call", repairable)
     op.create_table(
         "session_tag",
-        sa.Column("name", sa.Text, primary_key=True),
-        sa.Column("value", sa.Text, primary_key=True),
-        sa.Column("session_id", sa.Text, primary_key=True),
+        sa.Column("name", TEXT, primary_key=True),
+        sa.Column("value", TEXT, primary_key=True),
+        sa.Column("session_id", TEXT, primary_key=True),
         sqlite_with_rowid=False,
     )
     op.create_table(
         "call_resource",
-        sa.Column("resource", sa.Text, primary_key=True),
+        sa.Column("resource", TEXT, primary_key=True),
         sa.Column("position", BIG, primary_key=True, autoincrement=False),
-        sa.Column("call_id", sa.Text, nullable=False),
+        sa.Column("call_id", TEXT, nullable=False),
         sqlite_with_rowid=False,
     )
     op.create_table(
         "event_span",
         sa.Column("position", BIG, primary_key=True, autoincrement=False),
-        sa.Column("earliest", sa.Text, nullable=False),
-        sa.Column("latest", sa.Text, nullable=False),
+        sa.Column("earliest", TEXT, nullable=False),
+        sa.Column("latest", TEXT, nullable=False),
     )
 
 
 def _indexes() -> None:
-    op.create_index("call_end", "call", ["state", "position"], sqlite_where=sa.text(IS_BAD_END))
+    op.create_index(
+        "call_end",
+        "call",
+        ["state", "position"],
+        sqlite_where=sa.text(IS_BAD_END),
+        postgresql_where=sa.text(IS_BAD_END),
+    )
     for name, column in (("gate", "gate"), ("code", "code"), ("class", "error_class"), ("reason", "reason")):
         where = sa.text(f"{column} IS NOT NULL")
-        op.create_index(f"call_{name}", "call", [column, "position"], sqlite_where=where)
-    op.create_index("call_stage", "call", ["stage", "position"], sqlite_where=sa.text("stage <> 'active'"))
+        op.create_index(f"call_{name}", "call", [column, "position"], sqlite_where=where, postgresql_where=where)
+    op.create_index(
+        "call_stage",
+        "call",
+        ["stage", "position"],
+        sqlite_where=sa.text("stage <> 'active'"),
+        postgresql_where=sa.text("stage <> 'active'"),
+    )
     op.drop_index("call_key", "call")
     key = sa.text("idempotency_key IS NOT NULL")
-    op.create_index("call_key", "call", ["idempotency_key", "tenant"], unique=True, sqlite_where=key)
+    op.create_index(
+        "call_key", "call", ["idempotency_key", "tenant"], unique=True, sqlite_where=key, postgresql_where=key
+    )
 
 
 def _pages(connection: sa.Connection) -> Iterator[list[Any]]:

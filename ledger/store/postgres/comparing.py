@@ -1,0 +1,100 @@
+"""The projection and the look-ups compared with the events, and made again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, Final, TypeAlias
+
+from ledger.calls import CallRow
+from ledger.events import read_event
+from ledger.store import tags
+from ledger.store.paging import paged
+from ledger.store.port import StoredEvent
+from ledger.store.postgres import sql
+from ledger.store.postgres.door import Connection
+from ledger.store.postgres.texts import kept, short
+
+Difference: TypeAlias = tuple[str, CallRow | None, CallRow | None]
+
+PAGE: Final = 500
+"""Rows that are fetched, or looked up, at a time."""
+
+ALONE: Final = "LOCK TABLE call, session_tag, call_resource IN SHARE ROW EXCLUSIVE MODE"
+"""Readers go on; writers wait."""
+
+_EVENTS: Final = f"SELECT {sql.STORED} FROM event WHERE position > %s ORDER BY position LIMIT %s"  # noqa: S608 - our own names
+_FIRSTS: Final = "SELECT call_id, min(position) FROM event WHERE call_id = ANY(%s) GROUP BY call_id"
+_SELECTS: Final = {
+    "session_tag": "SELECT name, value, session_id FROM session_tag",
+    "call_resource": "SELECT resource, position, call_id FROM call_resource",
+}
+_INSERTS: Final = {
+    "session_tag": "INSERT INTO session_tag (name, value, session_id) VALUES (%s, %s, %s)",
+    "call_resource": "INSERT INTO call_resource (resource, position, call_id) VALUES (%s, %s, %s)",
+}
+
+
+def differences(connection: Connection, rows: Iterator[CallRow]) -> list[Difference]:
+    """Return where the stored calls and the folded ones differ: (call id, stored, folded), by call id."""
+    found: list[Difference] = []
+    seen: set[str] = set()
+    while some := list(islice(rows, PAGE)):
+        stored = _calls(connection, sql.CALLS, [kept(row.call_id) for row in some])
+        known = {row.call_id: row for row in stored}
+        found += [(row.call_id, known.get(row.call_id), row) for row in some if known.get(row.call_id) != row]
+        seen |= {row.call_id for row in some}
+
+    def page(after: str, size: int) -> list[CallRow]:
+        return _calls(connection, sql.CALLS_AFTER, after, size)
+
+    every = paged(page, lambda row: kept(row.call_id), "", PAGE)
+    found += [(row.call_id, row, None) for row in every if row.call_id not in seen]
+    return sorted(found, key=lambda difference: difference[0])
+
+
+def _calls(connection: Connection, statement: str, *values: Any) -> list[CallRow]:
+    return [sql.placed_call(row).row for row in connection.execute(statement, values).fetchall()]
+
+
+def rewrite(connection: Connection, found: Iterable[Difference]) -> None:
+    """Write the folded rows where they differ."""
+    with connection.pipeline():
+        for call_id, _, _ in found:
+            connection.execute(sql.DROP_CALL, (kept(call_id),))
+        for _, _, row in found:
+            if row is not None:
+                connection.execute(sql.PUT_CALL, sql.call_row(row))
+
+
+def compare(connection: Connection, *, write: bool) -> list[tuple[str, int]]:
+    """Return the tables that differ from the events, with how many rows do; with `write` they are made again."""
+    expected = _expected(connection)
+    found = []
+    for name, rows in expected.items():
+        stored = set(connection.execute(_SELECTS[name]).fetchall())
+        wrong, missing = stored - rows, rows - stored
+        if wrong or missing:
+            found.append((name, len(wrong) + len(missing)))
+        if write and (wrong or missing):
+            connection.execute(f"DELETE FROM {name}")  # noqa: S608 - our own names
+            connection.cursor().executemany(_INSERTS[name], sorted(rows))
+    return found
+
+
+def _expected(connection: Connection) -> dict[str, set[sql.Row]]:
+    """Return the rows that the events lead to, as they are written."""
+    found: dict[str, set[sql.Row]] = {"session_tag": set(), "call_resource": set()}
+
+    def page(after: int, size: int) -> list[StoredEvent]:
+        return [sql.stored_event(row) for row in connection.execute(_EVENTS, (after, size)).fetchall()]
+
+    touched: dict[str, set[str]] = {}
+    for stored in paged(page, lambda event: event.position, 0, PAGE):
+        event = read_event(stored.record, stored)
+        found["session_tag"] |= {(short(name), short(value), kept(where)) for name, value, where in tags.tags_of(event)}
+        if resources := tags.resources_of(event):
+            touched.setdefault(kept(event.call_id or ""), set()).update(map(short, resources))
+    for call_id, first in connection.execute(_FIRSTS, (list(touched),)).fetchall():
+        found["call_resource"] |= {(resource, first, call_id) for resource in touched[call_id]}
+    return found

@@ -1,0 +1,200 @@
+"""The statements and the order of their columns; a test compares them with the declared tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any, Final
+
+from ledger.calls import CallRow
+from ledger.events import Event, ToolVersionPublished
+from ledger.store.port import Head, PlacedCall, StoredEvent
+from ledger.store.postgres.texts import bindable, kept, meant, readable
+from ledger.store.rules import Link
+from ledger.strictjson import canonical
+
+Row = tuple[Any, ...]
+
+EVENT_COLUMNS: Final = (
+    "session_id",
+    "sequence",
+    "event_id",
+    "type",
+    "format",
+    "call_id",
+    "tool",
+    "schema_version",
+    "turn",
+    "idx",
+    "revision",
+    "attempt",
+    "tenant",
+    "principal",
+    "recorded_at",
+    "record",
+    "digest",
+)
+STORED: Final = "position, session_id, sequence, event_id, type, call_id, tool, record, digest"
+"""The columns of a `StoredEvent`, in order."""
+
+CALL_COLUMNS: Final = CallRow._fields
+_CALL_LIST: Final = ", ".join(CALL_COLUMNS)
+PLACED: Final = f"position, {_CALL_LIST}"
+"""The columns of a `PlacedCall`, in order."""
+
+_IDENTITY: Final = 6
+"""The first columns of a call say which one it is (id, session, place, tool); no event changes them."""
+
+MOST_ROWS: Final = 64
+"""Rows of one INSERT; 65,535 parameters are the most that the protocol takes."""
+
+BEGIN: Final = "BEGIN"
+COMMIT: Final = "COMMIT"
+ROLLBACK: Final = "ROLLBACK"
+NOW: Final = "SELECT clock_timestamp()"
+
+_HEAD: Final = "sequence, digest, owner, token, expires_at"
+HEAD: Final = f"SELECT {_HEAD} FROM session_head WHERE session_id = %s"  # noqa: S608 - our own names
+HEADS: Final = (
+    f"SELECT session_id, {_HEAD} FROM session_head WHERE session_id = ANY(%s)"  # noqa: S608 - our own names
+    " ORDER BY session_id FOR NO KEY UPDATE"
+)
+"""Locks the heads in one order for all: whoever takes several never waits for one who waits for it."""
+NEW_HEAD: Final = f"INSERT INTO session_head ({_HEAD}, session_id) VALUES (%s, %s, %s, %s, %s, %s)"  # noqa: S608 - our names
+MOVE_HEAD: Final = (
+    f"UPDATE session_head SET ({_HEAD}) = (%s, %s, %s, %s, %s)"  # noqa: S608 - our own names
+    " WHERE session_id = %s AND sequence = %s AND token = %s"
+)
+
+PUT_CALL: Final = (
+    f"INSERT INTO call (position, {_CALL_LIST})"  # noqa: S608 - our own names
+    " VALUES (coalesce((SELECT min(position) FROM event WHERE call_id = %s), 0)"
+    f"{', %s' * len(CALL_COLUMNS)}) ON CONFLICT (call_id) DO UPDATE SET"
+    f" {', '.join(f'{name} = excluded.{name}' for name in CALL_COLUMNS[_IDENTITY:])}"
+)
+KEY_HOLDER: Final = "SELECT call_id FROM call WHERE tenant = %s AND idempotency_key = %s"
+AT_PLACE: Final = (
+    "SELECT call_id FROM call WHERE session_id = %s AND turn = %s AND idx = %s AND revision = %s AND call_id <> %s"
+)
+FREE_KEY: Final = "UPDATE call SET idempotency_key = NULL WHERE call_id = %s"
+BY_EVENT_ID: Final = f"SELECT {STORED} FROM event WHERE session_id = %s AND event_id = ANY(%s)"  # noqa: S608 - our names
+NEW_TOOL_VERSION: Final = (
+    "INSERT INTO tool_version (tool, version, schema_digest, description_digest, schema, output_schema, contract,"
+    " description, recorded_at) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING"
+)
+NEW_TAG: Final = "INSERT INTO session_tag (name, value, session_id) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
+NEW_RESOURCE: Final = (
+    "INSERT INTO call_resource (resource, position, call_id)"
+    " SELECT %s, min(position), call_id FROM event WHERE call_id = %s GROUP BY call_id ON CONFLICT DO NOTHING"
+)
+
+_RUNS: Final = "(SELECT 1 FROM call WHERE call.call_id = limited_start.call_id AND call.state = 'started')"
+_PLACES: Final = "SELECT limit_key, free_at, call_id FROM limited_start"
+ONE_AT_A_TIME: Final = "SELECT pg_advisory_xact_lock(%s)"
+FREE_UNTIL: Final = "DELETE FROM limited_start WHERE limit_key = %s AND free_at <= %s"
+FREE_ENDED: Final = f"DELETE FROM limited_start WHERE limit_key = %s AND NOT EXISTS {_RUNS}"  # noqa: S608 - our own words
+NOT_AFTER: Final = (
+    "WITH late AS (DELETE FROM limited_start WHERE limit_key = %s AND free_at > %s RETURNING call_id)"
+    " INSERT INTO limited_start (limit_key, free_at, call_id) SELECT %s, %s, call_id FROM late ON CONFLICT DO NOTHING"
+    " RETURNING 1"
+)
+TAKEN: Final = "SELECT count(*) FROM limited_start WHERE limit_key = %s"
+FREE_AT: Final = "SELECT free_at FROM limited_start WHERE limit_key = %s ORDER BY free_at LIMIT 1 OFFSET %s"
+TAKE_PLACE: Final = "INSERT INTO limited_start (limit_key, free_at, call_id) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
+SWEEP_TIMED: Final = (
+    "DELETE FROM limited_start WHERE (limit_key, free_at, call_id) IN"  # noqa: S608 - our own words
+    f" ({_PLACES} WHERE free_at > '' AND free_at <= %s LIMIT 16 FOR UPDATE SKIP LOCKED)"
+)
+SWEEP_RUNNING: Final = (
+    "DELETE FROM limited_start WHERE (limit_key, free_at, call_id) IN"  # noqa: S608 - our own words
+    f" ({_PLACES} WHERE free_at = '' AND NOT EXISTS {_RUNS} LIMIT 16 FOR UPDATE SKIP LOCKED)"
+)
+
+CALL: Final = f"SELECT {PLACED} FROM call WHERE call_id = %s"  # noqa: S608 - our own names
+CALLS: Final = f"SELECT {PLACED} FROM call WHERE call_id = ANY(%s)"  # noqa: S608 - our own names
+CALLS_AFTER: Final = f"SELECT {PLACED} FROM call WHERE call_id > %s ORDER BY call_id LIMIT %s"  # noqa: S608 - our own names
+DROP_CALL: Final = "DELETE FROM call WHERE call_id = %s"
+
+
+@cache
+def insert_events(count: int) -> str:
+    """Return the INSERT of so many events."""
+    row = f"(%s{', %s' * (len(EVENT_COLUMNS) - 1)})"
+    columns = ", ".join(EVENT_COLUMNS)
+    return f"INSERT INTO event ({columns}) VALUES {', '.join([row] * count)} RETURNING position"  # noqa: S608 - our names
+
+
+def parts(count: int) -> Iterator[int]:
+    """Yield how many events each INSERT takes: powers of two, so that few statements are prepared."""
+    while count:
+        part = min(MOST_ROWS, 1 << (count.bit_length() - 1))
+        yield part
+        count -= part
+
+
+def version_row(event: Event, body: ToolVersionPublished) -> Row:
+    """Return the columns of a published tool version."""
+    return (
+        kept(event.tool or ""),
+        event.schema_version or 0,
+        kept(event.schema_digest or ""),
+        kept(body.description_digest),
+        canonical(body.schema),
+        canonical(body.output_schema),
+        canonical(body.contract),
+        canonical(body.description),
+        event.recorded_at,
+    )
+
+
+def event_row(link: Link) -> list[Any]:
+    """Return an event's columns."""
+    event = link.draft.event
+    return [
+        kept(event.session_id),
+        link.sequence,
+        kept(event.event_id),
+        link.draft.type,
+        event.format,
+        event.call_id and kept(event.call_id),
+        event.tool and kept(event.tool),
+        event.schema_version,
+        event.turn,
+        event.index,
+        event.revision,
+        event.attempt,
+        kept(event.tenant or ""),
+        event.principal and kept(event.principal),
+        kept(event.recorded_at),
+        link.record,
+        link.digest,
+    ]
+
+
+def call_row(row: CallRow) -> list[Any]:
+    """Return the parameters of `PUT_CALL`."""
+    values = bindable(row)
+    return [values[0], *values]
+
+
+def head_row(session_id: str, head: Head) -> list[Any]:
+    """Return the columns of a head, its session last."""
+    owner = None if head.owner is None else kept(head.owner)
+    return [head.sequence, head.digest, owner, head.token, head.expires_at, kept(session_id)]
+
+
+def head_of(row: Row) -> Head:
+    """Return where a session stands."""
+    sequence, digest, owner, token, expires_at = row
+    owner = None if owner is None else meant(owner)
+    return Head(sequence=sequence, digest=digest, owner=owner, token=token, expires_at=expires_at)
+
+
+def stored_event(row: Sequence[Any]) -> StoredEvent:
+    """Return a row of the `STORED` columns as an event."""
+    return StoredEvent(*readable(row[:-2]), *row[-2:])
+
+
+def placed_call(row: Sequence[Any]) -> PlacedCall:
+    """Return a row of the `PLACED` columns as a call."""
+    return PlacedCall(row[0], CallRow._make(readable(row[1:])))

