@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ledger import Allow, Ask, Deny, Ledger
+from ledger.catalog import Catalog
 from ledger.testing import crash
 
 HOSTILE = "caf\udce9 中文 ✓ \x1b]52;c;eA==\x07\x9b31m\u202eevil\u2066\u200b\u2028\r\n\x00\x7f"
@@ -37,6 +38,8 @@ def reply(*calls: tuple[str, Any], text: str | None = None) -> dict[str, Any]:
 
 def opened(folder: Path, **settings: Any) -> Ledger:
     """A host: a read, an external tool that may lose its reply, and a policy that asks about the boss."""
+    tools = folder / "schemas/tools"  # never those of the project, where the tests are started
+    settings.setdefault("catalog", tools if tools.is_dir() else Catalog(tools={}, digest=""))
     ledger = Ledger.open(f"sqlite:///{folder}/ledger.db", **settings)
 
     @ledger.tool("send_email", effect="external")
