@@ -211,6 +211,12 @@ class Session:
         """Async twin of `close`."""
         await self._arun(self._loop.close(reason, message))
 
+    async def atools(self, format: str = "openai", *, only: Collection[str] | None = None) -> list[JsonObject]:
+        """Async twin of `tools`."""
+        if not self._loop.core.loaded:
+            await self._arun(self._loop.look())
+        return self._loop.offer(format, only)
+
     async def aresume(self, *, dry_run: bool = False, execute: bool = True) -> Recovered:
         """Async twin of `resume`."""
         return await self._arun(self._loop.resume(dry_run=dry_run, execute=execute))

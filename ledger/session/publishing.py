@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from ledger.catalog import Catalog, Tool, ToolDefinition
-from ledger.errors import ToolMisfit
+from ledger.errors import ToolMisfit, WrongSequence
 from ledger.events import Body, Event, ToolStageChanged, ToolVersionPublished, encode, read_event
 from ledger.events.fields import to_wire
 from ledger.session.wiring import Wiring
@@ -19,7 +20,7 @@ PAGE = 500
 
 @dataclass(slots=True)
 class Publisher:
-    """Writes to the stream `_catalog`; what is recorded there already is not written again."""
+    """Writes to the stream `_catalog`; what is recorded there already, by whomever, is not written again."""
 
     wiring: Wiring
     versions: dict[tuple[str, int], tuple[str, Any]] = field(default_factory=dict)
@@ -33,14 +34,7 @@ class Publisher:
 
         Raises `ToolMisfit` where the same version is recorded with another shape: it must be raised then.
         """
-        self._read()
         version = tool.version
-        known = self.versions.get((tool.name, version.version))
-        if known is not None:
-            if known[0] != version.shape_digest:
-                raise _reused(tool, known[1])
-            if (tool.name, version.version, version.description_digest) in self.wordings:
-                return
         body = ToolVersionPublished(
             schema=version.schema,
             contract=version.contract.to_wire(),
@@ -48,7 +42,18 @@ class Publisher:
             description_digest=version.description_digest,
             output_schema=version.output_schema,
         )
-        self._write([(body, tool.name, version.version, version.shape_digest)])
+        while not self._is_published(tool):
+            with suppress(WrongSequence):  # another program published something first: it may be this version
+                self._write([(body, tool.name, version.version, version.shape_digest)])
+                return
+
+    def _is_published(self, tool: Tool) -> bool:
+        self._read()
+        version = tool.version
+        known = self.versions.get((tool.name, version.version))
+        if known is not None and known[0] != version.shape_digest:
+            raise _reused(tool, known[1])
+        return (tool.name, version.version, version.description_digest) in self.wordings
 
     def stages(self, catalog: Catalog | None) -> None:
         """
@@ -58,9 +63,12 @@ class Publisher:
         """
         if catalog is None:
             return
-        self._read()
-        changed = [tool for tool in catalog.tools.values() if self._differs(tool)]
-        self._write([(_stage(tool), tool.name, tool.current, tool.latest.shape_digest) for tool in changed])
+        while True:
+            self._read()
+            changed = [tool for tool in catalog.tools.values() if self._differs(tool)]
+            with suppress(WrongSequence):
+                self._write([(_stage(tool), tool.name, tool.current, tool.latest.shape_digest) for tool in changed])
+                return
 
     def _differs(self, tool: ToolDefinition) -> bool:
         known = self.stages_known.get(tool.name)
@@ -104,8 +112,7 @@ class Publisher:
             )
             for body, tool, version, digest in found
         )
-        self.wiring.store.append(Append(session_id=STREAM, drafts=drafts))
-        self._read()
+        self.wiring.store.append(Append(session_id=STREAM, drafts=drafts, expected=self.sequence))
 
 
 def _stage(tool: ToolDefinition) -> ToolStageChanged:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ledger import Allow, Ask, Invalid, Ledger
+from ledger import Allow, Ask, Invalid, Ledger, Session
 from ledger.errors import KeyConflict, SessionOwned, StoreUnavailable, ToolMisfit, UnknownCall, UsageError
 from ledger.events import CallStarted, SessionOpened, ToolStageChanged, ToolVersionPublished, read_event
 from ledger.testing import crash
@@ -357,6 +358,14 @@ def test_async_checks_and_policies_work_in_both_spellings(ledger: Ledger) -> Non
     assert seen == ["a", "b"]
 
 
+def test_every_method_of_a_session_has_its_twin() -> None:
+    """Whatever reads or writes the store has an async spelling: an event loop is never blocked."""
+    public = {name: found for name, found in vars(Session).items() if inspect.isfunction(found) and name[0] != "_"}
+    names = public.keys() - {"run_steps"}  # for the ledger's own modules
+    sync = {name for name in names if not inspect.iscoroutinefunction(public[name])}
+    assert names - sync == {"await_" if name == "wait" else f"a{name}" for name in sync}
+
+
 def test_every_async_twin(ledger: Ledger, tmp_path: Path) -> None:
     """The async API does what the sync one does, method for method."""
     writer(ledger)
@@ -364,7 +373,9 @@ def test_every_async_twin(ledger: Ledger, tmp_path: Path) -> None:
     async def main() -> None:
         async with ledger.asession("s") as session:
             start = [{"role": "user", "content": "hi"}]
+            assert await session.atools() == session.tools()
             assert await session.amessages(start=start) == start
+            assert await session.atools() == session.tools()
             await session.aadd({"role": "user", "content": "again"})
             results = await session.adispatch(asked(("send", {"to": "a"})))
             assert results.calls[0].state == "succeeded"

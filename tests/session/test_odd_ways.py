@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import enum
 import threading
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,8 @@ import pytest
 from ledger import Ledger, NotFound
 from ledger.audit.torun import _filled, to_run
 from ledger.calls import Call
-from ledger.catalog import default_catalog_root, load_catalog
-from ledger.errors import CatalogFault, StoreUnavailable
+from ledger.catalog import Catalog, default_catalog_root, load_catalog
+from ledger.errors import CatalogFault, StoreUnavailable, ToolMisfit
 from ledger.events import CallSucceeded
 from ledger.execution.outcome import printable
 from ledger.execution.requests import Io, UserCode
@@ -25,6 +26,7 @@ from ledger.session import existing, publishing, worker
 from ledger.session.intake import Terms
 from ledger.session.redaction import MASK, sensitive
 from ledger.store.memory import MemoryStore
+from ledger.testing import crash
 from tests.session.agents import asked, opened, types
 
 
@@ -238,6 +240,37 @@ def test_what_was_published_is_read_by_pages(tmp_path: Path, monkeypatch: pytest
             sender(ledger)
             ledger.tool("look", effect="read")(lambda: "seen")
             assert types(ledger, "_catalog") == ["tool.version_published"] * 2
+
+
+@pytest.mark.parametrize("other", [int, str], ids=["the same shape", "another shape"])
+def test_two_programs_publish_one_version_at_once(tmp_path: Path, other: type) -> None:
+    """The second finds it recorded: it is not recorded twice, and another shape under the same number is refused."""
+
+    def look(number: int) -> int:
+        """Look."""
+        return number
+
+    def looks(number: Any) -> Any:
+        """Look."""
+        return number
+
+    looks.__annotations__["number"] = other
+    with opened(tmp_path) as first, opened(tmp_path) as second:
+        crash.arm(first, crash.before(1), end=lambda: second.tool("look", effect="read", version=1)(looks))
+        with nullcontext() if other is int else pytest.raises(ToolMisfit, match="Raise the version"):
+            first.tool("look", effect="read", version=1)(look)
+        assert types(first, "_catalog") == ["tool.version_published"]
+
+
+def test_two_programs_record_a_stage_at_once(tmp_path: Path) -> None:
+    """A stage that another program recorded at the same moment is not recorded again."""
+    catalog = load_catalog(default_catalog_root())
+    edit = replace(catalog.tools["edit_file"], stage="hidden")
+    retired = Catalog(tools={"edit_file": edit}, digest="")
+    with opened(tmp_path) as first, opened(tmp_path) as second:
+        crash.arm(first, crash.before(1), end=lambda: second._publisher.stages(retired))
+        first._publisher.stages(retired)
+        assert types(first, "_catalog") == ["tool.stage_changed"]
 
 
 def test_sessions_are_swept_by_pages(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
