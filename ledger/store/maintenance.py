@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Final, Literal
 
 from ledger.errors import UsageError
+from ledger.store.chains import ChainFault, Chains, Orphans
 from ledger.store.schema import HEAD
 from ledger.store.sqlite import inspect
 from ledger.store.sqlite.files import SYNCHRONOUS, Files
-from ledger.store.sqlite.inspect import ChainFault, Chains, Orphans
 from ledger.store.sqlite.opening import check as check_tables
 from ledger.store.sqlite.opening import prepare, reading
 from ledger.store.urls import MEMORY, sqlite_path
