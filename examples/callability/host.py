@@ -12,7 +12,12 @@ from typing import Any, Final, cast
 from examples.documents.library import Library
 from examples.documents.tools import APPROVER
 from examples.documents.tools import equip as equip_documents
+from examples.retirement.tools import Code, Releases
+from examples.retirement.tools import equip as equip_retirement
 from examples.roundtrip.tools import Remover
+from examples.send_email.sink import Sink
+from examples.send_email.tools import NAME as SEND_EMAIL
+from examples.send_email.tools import Mailer
 from examples.site.tools import Site
 from examples.site.tools import equip as equip_site
 from examples.weather.service import Service
@@ -58,6 +63,10 @@ class Host:
         self.library = Library(folder / "library")
         self.library.folder.mkdir()
         self.library.seed()
+        self.releases = folder / "releases"
+        self.releases.mkdir()
+        self.sink = Sink()
+        self.sink.__enter__()  # as long as the process: nobody else uses it
         self.restore()
         self.ledger = cast("LossyLedger", LossyLedger.open(url, catalog=default_catalog_root(), jitter=lambda: 0.0))
         self._equip()
@@ -71,6 +80,8 @@ class Host:
         equip_site(self.ledger, Site.laid_out(self.folder / "site"))
         equip_documents(self.ledger, self.library)
         equip_weather(self.ledger, Weather(self.service.address))
+        equip_retirement(self.ledger, Code(self.workspace), Releases(self.releases))
+        self.ledger.tool(SEND_EMAIL, version=3)(Mailer(self.sink.port).with_subject)
 
         @self.ledger.authorize
         def only_workers(call: Any, principal: User) -> Allow | Deny:  # noqa: ARG001 - it is the same for every call
@@ -109,4 +120,5 @@ class Host:
             "requests": list(self.service.requests),
             "reports": list(self.service.reports),
             "refunds": dict(self.service.refunds),
+            "messages": list(self.sink.messages),
         }

@@ -36,16 +36,20 @@ def wrong_calls(version: ToolVersion, right: Arguments) -> Iterator[Wrong]:
         twice = json.dumps({name: right[name]})[:-1] + "," + json.dumps(right)[1:]
         yield Wrong(f"twice {name}", twice, "decode", "duplicate_key")
         yield Wrong(f"NaN for {name}", {**right, name: float("nan")}, "decode", "nan_or_infinity")
-        for what, value in _wrong_values(field):
+        for what, value in _wrong_values(field, right[name]):
             yield Wrong(f"{what} for {name}", {**right, name: value})
 
 
-def _wrong_values(field: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _wrong_values(field: Mapping[str, Any], right: Any) -> Iterator[tuple[str, Any]]:
     yield "null", None
     yield "a list", []
     if "enum" in field:
         yield "wrong case", field["enum"][0].upper()
         yield "no such choice", "none of these"
+    elif field["type"] == "array":
+        yield "a text", "x"
+        yield "a wrong item", [7]
+        yield "too many items", right * (field["maxItems"] + 1)
     elif field["type"] == "string":
         yield "over-long text", "x" * (field["maxLength"] + 1)
         yield "a number", 7

@@ -5,22 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from json import dumps
 from typing import Any, Final
 
 from ledger.audit import call_story, find_call
 from ledger.audit.questions import answers, question
 from ledger.calls import WAITING, Call, kind_of
-from ledger.catalog import load_catalog
+from ledger.catalog import ToolDefinition, load_catalog
 from ledger.cli.commands import copyable
-from ledger.cli.layout import block, heading
+from ledger.cli.layout import block, bullets, heading
 from ledger.cli.opening import catalog_folder
-from ledger.cli.pages import arguments, besides, known, outcome, title
+from ledger.cli.pages import arguments, besides, known, outcome, title, value
 from ledger.cli.rows import Row
 from ledger.cli.shell import Shell
 from ledger.cli.table import plain, tail
 from ledger.cli.text import Ink, Line
 from ledger.errors import CatalogFault, UnknownCall
 from ledger.ids import iso
+from ledger.schema_migration.drafting import Draft, draft_of
 from ledger.store.port import Reader
 
 _MEANINGS: Final[dict[str, str]] = {
@@ -34,6 +36,7 @@ _MEANINGS: Final[dict[str, str]] = {
     "--abandon": "give it up: it never runs (again)",
     "--arguments": "let a new call with other arguments take its place",
 }
+_ANY: Final = "{...}"
 _LATE: Final = "it happened: take the late outcome"
 _HOLE: Final = re.compile(r"\{(\w+)\}")
 
@@ -42,14 +45,18 @@ def question_of(shell: Shell, reader: Reader, call: Call) -> Row:
     """Return a call's story with the question it puts, the runbook and the commands that answer it."""
     story = call_story(reader, call)
     waits = call.state in WAITING
+    definition = _definition(shell, call)
+    changed = waits and call.reason == "schema-changed"
+    draft = draft_of(definition, call) if changed else None
     return {
         "kind": kind_of(call.state, call.reason) if waits else None,
         "question": question(call, _now()),
         **story,
-        "runbook": _runbook(shell, call),
+        **({"upcast": draft.to_wire()} if draft else {}),
+        "runbook": _runbook(definition, call),
         "commands": [
             {"command": words, "meaning": meaning}
-            for words, meaning in _commands(shell, call, _name(reader, call.call_id))
+            for words, meaning in _commands(shell, call, _name(reader, call.call_id), draft)
         ],
     }
 
@@ -60,6 +67,8 @@ def question_lines(found: Row) -> Iterator[Line]:
     yield ""
     yield Ink(found["question"] or "It asks nothing of anybody.", "warn" if found["question"] else None)
     yield from arguments(found)
+    if "upcast" in found:
+        yield from _change(found["upcast"])
     yield from outcome(found)
     yield from known(found)
     yield from besides(found)
@@ -70,6 +79,18 @@ def question_lines(found: Row) -> Iterator[Line]:
     for each in found["commands"]:
         yield ("  ", Ink(each["command"], "strong", whole=True))
         yield ("      ", Ink(each["meaning"], "dim"))
+
+
+def _change(upcast: Row) -> Iterator[Line]:
+    """Yield what of the old call goes into a new one, and what only a person knows."""
+    if upcast["to"] is None:
+        return
+    if upcast["draft"] is not None:
+        yield from heading(f"What is carried to v{upcast['to']}")
+        yield from value(upcast["draft"] or "nothing")
+    if upcast["ask"]:
+        yield from heading("What is asked")
+        yield from bullets(f"{each['pointer']}: {each['question']}" for each in upcast["ask"])
 
 
 def _name(reader: Reader, call_id: str) -> str:
@@ -84,7 +105,7 @@ def _now() -> str:
     return iso(datetime.now(UTC))
 
 
-def _commands(shell: Shell, call: Call, called: str) -> Iterator[tuple[str, str]]:
+def _commands(shell: Shell, call: Call, called: str, draft: Draft | None) -> Iterator[tuple[str, str]]:
     if call.flag is not None and call.state == "needs-review" and call.flag.duplicate_of is not None:
         yield (
             copyable(shell, "review", "show", call.flag.duplicate_of),
@@ -95,20 +116,32 @@ def _commands(shell: Shell, call: Call, called: str) -> Iterator[tuple[str, str]
         digest = ("--digest", (call.arguments_digest or "")[:12]) if answer == "approve" else ()
         verb = (answer,) if answer in ("approve", "deny") else ("resolve",)
         options = () if answer in ("approve", "deny") else answer.split()
-        value = ("{...}",) if "--arguments" in options else ()
+        given = (_given(draft),) if "--arguments" in options else ()
         meaning = _LATE if answer == "--happened" and late else _MEANINGS[answer]
-        yield copyable(shell, "review", *verb, called, *options, *value, *digest), meaning
+        if given and given[0] != _ANY:
+            meaning += "; put your answers where it says null"
+        yield copyable(shell, "review", *verb, called, *options, *given, *digest), meaning
     yield copyable(shell, "review", "note", called, "TEXT"), "add a note; nothing else changes"
 
 
-def _runbook(shell: Shell, call: Call) -> str | None:
-    """Return the tool's runbook with the call's values in it, if the catalog is at hand and has one."""
+def _given(draft: Draft | None) -> str:
+    """Return the arguments to put behind the option: those that were prepared, if there are any."""
+    found = draft.to_fill_in if draft is not None else None
+    return _ANY if found is None else dumps(found, ensure_ascii=False)
+
+
+def _definition(shell: Shell, call: Call) -> ToolDefinition | None:
+    """Return the call's tool, if the catalog is at hand and has it."""
     folder = catalog_folder(shell)
     try:
-        definition = load_catalog(folder).tools.get(call.tool) if folder is not None else None
+        return load_catalog(folder).tools.get(call.tool) if folder is not None else None
     except CatalogFault as fault:
         shell.out.warn(str(fault))
         return None
+
+
+def _runbook(definition: ToolDefinition | None, call: Call) -> str | None:
+    """Return the tool's runbook with the call's values in it, if there is one."""
     if definition is None:
         return None
     version = definition.versions.get(call.schema_version or 0) or definition.latest

@@ -324,8 +324,16 @@ def arrived(host: Host, call: CallResult, field: str) -> bool:
             return not (host.workspace.root / text).exists()
         case "read_file" | "read_lines", _:
             return "number" in str(call.result)
+        case "send_email", "subject":
+            return bool(host.sink.messages[-1].subject == text)
+        case "send_email", "body":
+            return bool(host.sink.messages[-1].body.splitlines() == text.splitlines())
+        case "glob", _:
+            return bool(text in call.result["files"])
+        case "search_code", _:
+            return bool(call.result == {"lines": []})
         case _:
-            return call.tool == "search_text"
+            return call.tool in {"search_text", "grep"}
 
 
 def texts_of(tool: str) -> list[str]:

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2] / "schemas/tools"
 CATALOG = load_catalog(default_catalog_root())
 NAMES = sorted(CATALOG.tools.keys() - set(TOOL_NAMES))  # those of the demo have tests of their own
 FILES = sorted(file for name in NAMES for file in ROOT.glob(f"{name}/examples/v*/*.json"))
-READS = {"get_weather", "read_document", "search_documents"}
+READS = {"get_weather", "glob", "grep", "read_document", "search_code", "search_documents"}
 
 
 def version_of(name: str) -> ToolVersion:
@@ -32,7 +32,7 @@ def test_the_schema_is_closed_described_and_bounded(name: str) -> None:
     assert schema["additionalProperties"] is False
     for field in schema["properties"].values():
         assert field["description"].endswith(".")
-        assert field.keys() & {"enum", "maxLength", "maximum"}
+        assert field.keys() & {"enum", "maxItems", "maxLength", "maximum"}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -49,10 +49,11 @@ def test_the_contract(name: str) -> None:
     assert version.not_when
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parts[-4]}-{file.stem}")
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parts[-4]}-{file.parts[-2]}-{file.stem}")
 def test_an_example_is_what_its_name_says(file: Path) -> None:
     """An `ok` example passes the schema gate, a `bad` one is stopped there."""
-    violations = compile_schema(version_of(file.parts[-4]).schema).violations(json.loads(file.read_text()))
+    version = CATALOG.tools[file.parts[-4]].versions[int(file.parts[-2].removeprefix("v"))]
+    violations = compile_schema(version.schema).violations(json.loads(file.read_text()))
     assert (violations == ()) == file.name.startswith("ok-")
 
 

@@ -1,0 +1,79 @@
+"""`ledger review show` of a call that a change of its tool's meaning stopped."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ledger import Allow
+from ledger.testing import crash
+from tests.cli.running import data, ledger
+from tests.recovery.deploys import ASKS, Deploy
+
+
+@pytest.fixture(scope="module")
+def deploy(tmp_path_factory: pytest.TempPathFactory) -> Deploy:
+    """A call of version 1 that version 3 stopped at version 2."""
+    found = Deploy(tmp_path_factory.mktemp("deploy"))
+    found.policy = lambda call, principal: Allow()
+    found.first(crash.after("call.proposed"))
+    found.write(3)
+    found.open(3).session("s").messages()
+    for each in found.opened:
+        each.close()
+    return found
+
+
+def page(deploy: Deploy, monkeypatch: pytest.MonkeyPatch, **upcast: Any) -> tuple[Any, str]:
+    """Return the page for programs and for people, with this file for the step."""
+    monkeypatch.chdir(deploy.folder)
+    monkeypatch.setenv("LEDGER_CATALOG", "catalog")
+    file = Path("catalog/charge/v2-v3.upcast.json")
+    file.write_text(json.dumps({key: value for key, value in (ASKS | upcast).items() if value is not None}))
+    [row] = data("audit", "calls")
+    return data("review", "show", row["callId"]), ledger("review", "show", row["callId"]).stdout
+
+
+def test_what_is_carried_and_what_is_asked(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both stand on the page, and the command to copy holds what is carried, with null for what is asked."""
+    found, shown = page(deploy, monkeypatch)
+    assert found["upcast"] == {
+        "reached": 2,
+        "to": 3,
+        "why": "A currency has to be named now.",
+        "draft": {"amount": 5},
+        "ask": [{"pointer": "/currency", "question": "Which currency?"}],
+    }
+    assert "What is carried to v3\n  amount  5\n" in shown
+    assert "What is asked\n  - /currency: Which currency?\n" in shown
+    assert '--arguments \'{"amount": 5, "currency": null}\'' in shown
+    assert "put your answers where it says null" in shown
+
+
+def test_nothing_is_asked(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that only says why: there is no question, and the person writes all."""
+    found, shown = page(deploy, monkeypatch, carry=None, ask=None)
+    assert (found["upcast"]["draft"], found["upcast"]["ask"]) == ({}, [])
+    assert "What is carried to v3\n  nothing\n" in shown
+    assert "What is asked" not in shown
+
+
+def test_the_operations_do_not_go_through(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What cannot be drafted is not: the questions stand alone."""
+    found, shown = page(deploy, monkeypatch, ops=[{"op": "map_values", "path": "/amount", "values": {"a": "b"}}])
+    assert found["upcast"]["draft"] is None
+    assert "What is carried" not in shown
+    assert "--arguments '{...}'" in shown
+
+
+def test_no_file_describes_the_step(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the catalog there is nothing to draft by, and the page has no such part."""
+    page(deploy, monkeypatch)
+    monkeypatch.setenv("LEDGER_CATALOG", "schemas/tools")
+    [row] = data("audit", "calls")
+    found = data("review", "show", row["callId"])
+    assert found["upcast"] == {"reached": 2, "to": None, "why": None, "draft": None, "ask": []}
+    shown = ledger("review", "show", row["callId"]).stdout
+    assert "carried to" not in shown
+    assert "--arguments '{...}'" in shown
