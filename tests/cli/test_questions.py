@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ledger import Allow, Deny, Ledger
+from ledger.catalog import Catalog
 from ledger.cli.opening import reading
 from ledger.cli.shell import Shell
 from ledger.errors import StoreUnavailable, UsageError
@@ -19,7 +20,7 @@ from tests.cli.running import call_ids, data, failure, ledger, terminal
 def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A ledger with labels and resources: two deployments, one of them refused."""
     folder = tmp_path_factory.mktemp("told")
-    with Ledger.open(f"sqlite:///{folder}/ledger.db") as host:
+    with Ledger.open(f"sqlite:///{folder}/ledger.db", catalog=Catalog(tools={}, digest="")) as host:
 
         @host.tool("deploy", effect="write", resource_keys=("repo:acme/site",))
         def deploy(version: str) -> dict[str, str]:
