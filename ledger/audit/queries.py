@@ -84,14 +84,14 @@ def review_rows(
     if kind is not None and kind not in get_args(Kind):
         raise UsageError(f"there is no kind {kind!r} of review", hint=f"There are: {', '.join(get_args(Kind))}.")
     where = call_filter({"states": sorted(WAITING)} | filters)
-    longest = timedelta(seconds=max_age) if isinstance(max_age, int | float) else max_age
+    longest = max_age.total_seconds() if isinstance(max_age, timedelta) else max_age
     return _questions(reader, where, kind, _Ages(now or datetime.now(UTC), longest))
 
 
 class _Ages:
     """How long each question waits, and whether that is too long."""
 
-    def __init__(self, now: datetime, longest: timedelta | None) -> None:
+    def __init__(self, now: datetime, longest: float | None) -> None:
         self._now = now
         self._longest = longest
 
@@ -99,7 +99,7 @@ class _Ages:
         age = self._now - parse_iso(since) if since else timedelta()
         return {
             "ageSeconds": max(0, round(age.total_seconds())),
-            "overdue": None if self._longest is None else age > self._longest,
+            "overdue": None if self._longest is None else age.total_seconds() > self._longest,
         }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from math import isfinite
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from ledger.catalog.limit import MAX_LIMITS, RateLimit, is_list, read_limits
@@ -120,9 +119,7 @@ def _one_of(literal: Any) -> tuple[str, Callable[[Any], bool]]:
 def _seconds(value: object) -> bool:
     if value is None:
         return True
-    return (
-        isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) and 0 < value <= MAX_TIMEOUT
-    )
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= MAX_TIMEOUT
 
 
 def _bytes(value: object) -> bool:

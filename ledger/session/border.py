@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from sys import float_info
 from typing import Any
 
 from ledger.errors import UsageError
@@ -44,7 +45,7 @@ def seconds(value: object, what: str) -> float | None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:  # noqa: PLR0124 - NaN
         raise UsageError(f"{what} is a number of seconds, not {value!r:.40}")
-    return float(value)
+    return float(max(-float_info.max, min(value, float_info.max)))  # an integer may be larger than any float
 
 
 def wire(name: object) -> WireFormat:

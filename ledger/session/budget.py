@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from math import isfinite
+from datetime import datetime
+from sys import float_info
 from typing import Final, Literal, TypeAlias
 
 from ledger.calls import Call
@@ -100,8 +100,9 @@ def checked_cost(value: object) -> float | None:
 
 
 def _is_amount(value: object, *, zero: bool = False) -> bool:
-    fits = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
-    return fits and (value > 0 or (zero and value == 0))  # type: ignore[operator]  # it is a number
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    return (value > 0 or (zero and value == 0)) and value <= float_info.max  # also an integer that is no float
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +180,7 @@ def _spent(limits: Limits, history: History, now: datetime, turn: TurnRecorded |
     if limits.turns is not None and len(turns) > limits.turns:
         return Reached("turns", limits.turns)
     opened = parse_iso(history.opened_at) if history.opened_at else now
-    if limits.seconds is not None and now >= opened + timedelta(seconds=limits.seconds):
+    if limits.seconds is not None and (now - opened).total_seconds() >= limits.seconds:
         return Reached("seconds", limits.seconds)
     if limits.cost is not None and sum(cost_of(body, limits.prices) for body in turns) >= limits.cost:
         return Reached("cost", limits.cost)

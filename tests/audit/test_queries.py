@@ -144,3 +144,4 @@ def test_ages_are_told_and_judged(ledger: Ledger) -> None:
     before = now - timedelta(days=1)
     assert next(iter(review_rows(ledger.reader, now=before)))["ageSeconds"] == 0
     assert first["overdue"] is None
+    assert next(iter(review_rows(ledger.reader, now=now, max_age=1e300)))["overdue"] is False

@@ -72,6 +72,7 @@ def test_the_meta_schema_knows_the_same_words() -> None:
         ({"timeoutSeconds": 0}, "/timeoutSeconds", "above 0"),
         ({"timeoutSeconds": True}, "/timeoutSeconds", "above 0"),
         ({"timeoutSeconds": float("inf")}, "/timeoutSeconds", "above 0"),
+        ({"timeoutSeconds": 10**400}, "/timeoutSeconds", "above 0"),
         ({"timeoutSeconds": "5"}, "/timeoutSeconds", "above 0"),
         ({"maxResultBytes": 0}, "/maxResultBytes", "whole number"),
         ({"maxResultBytes": True}, "/maxResultBytes", "whole number"),

@@ -175,6 +175,8 @@ PRICES = {"input": 3.0, "output": 15.0}
         (USAGE | {"cost": 0.01}, 0.02, PRICES, 0.02),
         (USAGE | {"cost": 0.01}, 0, PRICES, 0.0),
         ([], None, PRICES, 0.0),
+        ({"prompt_tokens": 10**400, "completion_tokens": 100}, None, PRICES, 0.0015),
+        (USAGE | {"cost": 10**400}, None, PRICES, 0.0045),
     ],
 )
 def test_what_a_turn_costs(usage: Any, cost: Any, prices: Any, worth: float) -> None:
@@ -278,7 +280,7 @@ def test_imported_words_about_limits_do_no_harm(ledger: Ledger) -> None:
     session = ledger.session("s")
     session.call("send")
     assert session.history.opened is not None
-    odds: list[Any] = [{"turns": 0}, {"turns": "many"}, {"hours": 1}, {"prices": {}}]
+    odds: list[Any] = [{"turns": 0}, {"turns": "many"}, {"hours": 1}, {"prices": {}}, {"cost": 10**400}]
     for odd in odds:
         object.__setattr__(session.history.opened, "limits", odd)
         assert session.call("send").state == "succeeded"
@@ -295,6 +297,7 @@ def test_imported_words_about_limits_do_no_harm(ledger: Ledger) -> None:
         {"seconds": float("inf")},
         {"seconds": True},
         {"cost": "much"},
+        {"cost": 10**400},
         {"prices": {"input": 1.0}},
         {"prices": 3.0},
         {"prices": {"input": 1.0, "output": -1}},
@@ -304,3 +307,11 @@ def test_wrong_limits_are_told(wrong: dict[str, Any]) -> None:
     """Limits are numbers above 0; prices name both kinds of tokens."""
     with pytest.raises(UsageError):
         Limits(**wrong)
+
+
+def test_a_time_beyond_the_calendar_is_no_end(ledger: Ledger) -> None:
+    """Limits that no clock ever reaches stop nothing, and a limit of any size can be waited for."""
+    session = ledger.session("s", limits=Limits(seconds=1e300))
+    assert session.dispatch(asked(("send", {}))).calls[0].state == "succeeded"
+    assert session.wait(10**400).waiting is False
+    assert session.wait(-(10**400)).waiting is False
