@@ -66,9 +66,9 @@ def _schemas(folder: Folder, document: Json, settings: Settings) -> Iterator[Not
         name = entry.get("schema", f"v{key}.json") if isinstance(entry, dict) else None
         if not isinstance(name, str) or name not in folder.documents:
             continue
-        schema, path = folder.documents[name], folder.file(name)
+        schema, path, number = folder.documents[name], folder.file(name), int(key) if key.isdecimal() else None
         if schema in _NOTHING:
-            yield _nothing(folder.tool, int(key) if key.isdecimal() else None, path)
+            yield _nothing(folder.tool, number, path)
             continue
         try:
             guard_input(schema, limits=settings.limits, dialect=settings.dialect, path=path)
@@ -76,7 +76,7 @@ def _schemas(folder: Folder, document: Json, settings: Settings) -> Iterator[Not
             yield Note(
                 code="quarantined",
                 tool=folder.tool,
-                version=int(key) if key.isdecimal() else None,
+                version=number,
                 path=path,
                 pointer=fault.pointer,
                 message=fault.fault,

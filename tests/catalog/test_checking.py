@@ -24,6 +24,7 @@ def test_every_fault_of_a_quarantined_tool_is_named(shelf: Shelf) -> None:
         ("quarantined", "look_at/v1.json", "/properties/a/type"),
         ("quarantined", "look_at/v3.json", "/minProperties"),
     ]
+    assert [note.version for note in shelf.report().notes] == [None, None, 1, 3]
 
 
 @pytest.mark.parametrize("document", ["{", "[]", {"name": "look_at"}, {"name": "look_at", "versions": []}])
@@ -34,11 +35,24 @@ def test_a_tool_that_cannot_be_read_at_all(shelf: Shelf, document: Any) -> None:
     assert shelf.report().findings
 
 
-@pytest.mark.parametrize("versions", [{"1": 3}, {"one": {"contract": {}}}, {"1": {"contract": {}, "schema": []}}])
+@pytest.mark.parametrize(
+    "versions", [{"1": 3}, {"one": {"contract": {}, "schema": "v1.json"}}, {"1": {"contract": {}, "schema": []}}]
+)
 def test_versions_that_make_no_sense(shelf: Shelf, versions: Any) -> None:
     """They are found in tool.json, whatever stands beside them."""
     shelf.tool(versions=versions)
-    assert [note.tool for note in shelf.report().findings][:1] == ["look_at"]
+    assert [(note.tool, note.version) for note in shelf.report().findings][:1] == [("look_at", None)]
+
+
+def test_a_fault_of_a_version_that_is_no_number(shelf: Shelf) -> None:
+    """It belongs to the tool."""
+    shelf.tool(versions={"one": {"contract": {}, "schema": "v1.json"}, "two": {"contract": {}, "schema": "v2.json"}})
+    shelf.write("look_at/v1.json", "null")
+    shelf.write("look_at/v2.json", {"type": "strin"})
+    assert [(note.code, note.version) for note in shelf.report().findings][-2:] == [
+        ("schema_emptied", None),
+        ("quarantined", None),
+    ]
 
 
 @pytest.mark.parametrize("schema", ["null", {}])
@@ -48,6 +62,7 @@ def test_an_emptied_schema_is_a_fault(shelf: Shelf, schema: Any) -> None:
     shelf.publish()
     shelf.write("look_at/v1.json", schema)
     assert shelf.said() == [("schema_emptied", "look_at/v1.json", "")]
+    assert [note.version for note in shelf.report().notes] == [1]
 
 
 @pytest.mark.parametrize(
