@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Final, get_args
 
-from ledger.calls import WAITING, Call
+from ledger.calls import TERMINAL, WAITING, Call, State
 from ledger.errors import LedgerError, SessionOwned
 from ledger.session.ledger import Ledger
+from ledger.store.port import CallFilter, EventFilter
 
 PAGE = 200
+_OPEN: Final = tuple(sorted(set(get_args(State)) - TERMINAL - {"unknown"}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +43,19 @@ def resume_one(ledger: Ledger, session_id: str, *, execute: bool, dry_run: bool 
 
 
 def with_open_calls(ledger: Ledger) -> Iterator[str]:
-    """Yield the ids of sessions that are not closed and have calls that have not ended."""
-    after = ""
-    while True:
-        rows = ledger.reader.sessions(after=after, limit=PAGE)
-        for row in rows:
-            if row.open and row.closed is None:
-                yield row.session_id
-        if len(rows) < PAGE:
-            return
-        after = rows[-1].session_id
+    """
+    Yield the ids of sessions that are not closed and have calls that have not ended, in order.
+
+    Found by the index of open calls: a worker asks every second, and most sessions have ended.
+    """
+    reader, after = ledger.reader, 0
+    found: set[str] = set()
+    while page := reader.calls(CallFilter(states=_OPEN), after=after, limit=PAGE):
+        found.update(row.session_id for _, row in page)
+        after = page[-1].position
+    for session_id in sorted(found):
+        if not reader.events(EventFilter(session_id=session_id, types=("session.closed",)), limit=1):
+            yield session_id
 
 
 def sweep(ledger: Ledger, *, execute: bool, dry_run: bool = False) -> Iterator[Report]:
@@ -73,7 +79,10 @@ def follow(ledger: Ledger, stopped: Callable[[float], bool], *, seconds: float =
         for report in sweep(ledger, execute=True):
             code = "" if report.error is None or isinstance(report.error, SessionOwned) else report.error.code
             news = code != "" and told.get(report.session_id) != code
-            told[report.session_id] = code
+            if code:
+                told[report.session_id] = code
+            else:
+                told.pop(report.session_id, None)
             if report.decisions or news:
                 yield report
             if stopped(0):
