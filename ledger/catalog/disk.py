@@ -103,7 +103,8 @@ def _folders(root: Path) -> tuple[Folder, ...]:
 def read_document(file: str | Path) -> Json:
     """Return what a JSON file from anywhere holds, a list of tools say; raises CatalogFault."""
     try:
-        data = Path(file).read_bytes()
+        with Path(file).open("rb") as stream:
+            data = stream.read(MAX_DOCUMENT + 1)
         return decode(data, Limits(max_bytes=MAX_DOCUMENT, max_depth=MAX_NESTED))
     except OSError as error:
         raise CatalogFault(f"the file cannot be read ({error.strerror})", path=str(file)) from None
