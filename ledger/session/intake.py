@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from ledger.calls import NEW_CALL, TERMINAL, Call
 from ledger.catalog import Tool
-from ledger.events import Body, CallDenied, CallFlagged, CallRejected, TurnRecorded
+from ledger.events import Body, CallApprovalRequested, CallDenied, CallFlagged, CallRejected, TurnRecorded
 from ledger.execution.batch import Member, planned
 from ledger.execution.requests import Steps
 from ledger.history import History
@@ -240,7 +240,8 @@ def _runnable(runner: Runner, works: Sequence[Work], terms: Terms) -> list[Work]
     runnable = [work for work in works if work.authorized]
     if terms.on_rejection == "run_none" and refused:
         message = "Another call of the turn was refused, so this one was not executed."
-        runner.pending += [Item(cancelled(message), work.stub) for work in runnable]
+        asked = [work for work in works if work.bodies and isinstance(work.bodies[-1], CallApprovalRequested)]
+        runner.pending += [Item(cancelled(message), work.stub) for work in (*runnable, *asked)]
         return []
     if len(runnable) > 1:
         members = [Member(work.stub.index, work.stub.side_effecting, work.keys) for work in runnable]

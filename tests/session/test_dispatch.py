@@ -160,6 +160,20 @@ def test_siblings_of_a_refused_call(ledger: Ledger, rule: str) -> None:
         assert results.calls[0].call.not_started
 
 
+def test_nobody_is_asked_about_the_sibling_of_a_refused_call(ledger: Ledger) -> None:
+    """With `run_none` a call that a policy asks about ends as well: no later approval runs a part of the turn."""
+    writer(ledger)
+
+    @ledger.authorize
+    def ask(call: Any, principal: Any) -> Ask:
+        return Ask()
+
+    reply = asked(("send", {"to": "ada"}), ("nobody", {}))
+    results = ledger.session("s").dispatch(reply, on_rejection="run_none")
+    assert [call.state for call in results.calls] == ["failed", "rejected"]
+    assert (results.waiting, list(ledger.reviews())) == (False, [])
+
+
 def test_an_unknown_rule_for_rejections_is_refused(ledger: Ledger) -> None:
     """A misspelt option runs nothing."""
     with pytest.raises(UsageError, match="run_rest or run_none"):
