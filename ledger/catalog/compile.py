@@ -11,6 +11,7 @@ from ledger.catalog.explain import explain, wanted_type
 from ledger.catalog.formats import FORMATS
 from ledger.catalog.guard import LIMITS, Guarded, SchemaLimits, guard
 from ledger.catalog.prepared import prepare
+from ledger.catalog.quick import IsValid, quick_name, quick_of, says_valid
 from ledger.catalog.violation import GATE_ERROR, MAX_VIOLATIONS, Violation
 from ledger.catalog.vocabulary import Dialect
 from ledger.errors import CatalogFault
@@ -25,15 +26,17 @@ MAX_ALTERNATIVES: Final = 10
 class CompiledSchema:
     """A schema ready to check values; the schema it was made from can change without changing it."""
 
-    __slots__ = ("_engine", "_validator")
+    __slots__ = ("_engine", "_quick", "_validator")
 
-    def __init__(self, validator: Any, engine: ModuleType) -> None:
+    def __init__(self, validator: Any, engine: ModuleType, quick: IsValid | None = None) -> None:
         self._validator = validator
         self._engine = engine
+        self._quick = quick
 
-    @property
-    def name(self) -> str:
-        """Name and version of the validator, as events record it."""
+    def name_for(self, value: Json) -> str:
+        """Return name and version of the validator that speaks of this value, as events record it."""
+        if self._quick is not None and says_valid(self._quick, value):
+            return quick_name()
         return str(self._engine.validator_name())
 
     def violations(self, value: Json) -> tuple[Violation, ...]:
@@ -42,6 +45,8 @@ class CompiledSchema:
 
         An exception of the validator itself is one violation whose keyword is `gate_error`.
         """
+        if self._quick is not None and says_valid(self._quick, value):
+            return ()
         try:
             if hostile := _hostile(value):
                 return (hostile,)
@@ -106,7 +111,7 @@ def compile_schema(
     from ledger.catalog import engine  # jsonschema costs some 60 ms: only who validates pays
 
     engine.check_meta_schema(guarded.schema, guarded.dialect)
-    return CompiledSchema(engine.validator_of(prepare(guarded, formats), guarded.dialect), engine)
+    return compile_guarded(guarded, formats)
 
 
 def compile_guarded(guarded: Guarded, formats: frozenset[str] = frozenset()) -> CompiledSchema:
@@ -117,7 +122,8 @@ def compile_guarded(guarded: Guarded, formats: frozenset[str] = frozenset()) -> 
     """
     from ledger.catalog import engine
 
-    return CompiledSchema(engine.validator_of(prepare(guarded, formats), guarded.dialect), engine)
+    validator = engine.validator_of(prepare(guarded, formats), guarded.dialect)
+    return CompiledSchema(validator, engine, quick_of(guarded, formats))
 
 
 def _placed(path: tuple[str | int, ...], keyword: str, message: str) -> tuple[Any, Violation]:

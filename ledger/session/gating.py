@@ -80,7 +80,7 @@ def checked(core: Core, work: Work) -> Steps[CallValidated | CallRejected]:
 
 def passed(work: Work, gates: tuple[str, ...]) -> CallValidated:
     """Return the event of a call that passed these gates, bound to the arguments that will run."""
-    name = work.tool.validator.name if work.tool is not None else "jsonschema"
+    name = work.tool.validator.name_for(work.intent or {}) if work.tool is not None else "jsonschema"
     return CallValidated(gates=gates, validator=name, arguments_digest=work.digest)
 
 

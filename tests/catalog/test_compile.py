@@ -239,7 +239,7 @@ def test_the_published_meta_schema_has_the_last_word(monkeypatch: pytest.MonkeyP
 
 def test_the_validator_is_named_with_its_version() -> None:
     """Events can say which validator judged."""
-    name, version = compile_schema({"type": "object"}).name.split(" ")
+    name, version = compile_schema({"type": "object"}).name_for([]).split(" ")
     assert name == "jsonschema"
     assert version.split(".")[0].isdigit()
 

@@ -45,7 +45,7 @@ def test_a_read_that_never_ran_goes_on_in_the_new_form(deploy: Deploy) -> None:
     assert (call.intent_version, call.schema_version) == (1, 2)
     [body] = upcasts(ledger)
     assert (body.from_version, body.to_version, body.round_trip, body.keeps_approval) == (1, 2, True, False)
-    assert (body.arguments, body.validator.split()[0]) == ({"amount": 5}, "jsonschema")
+    assert (body.arguments, body.validator.split()[0]) == ({"amount": 5}, "jsonschema-rs")
     [event] = [event for event in recorded(ledger, "s") if event.type == "call.upcast"]
     assert (event.schema_version, event.schema_digest) == (2, call.schema_digest)
     [resumed] = [event.body for event in recorded(ledger, "s") if isinstance(event.body, SessionResumed)]
