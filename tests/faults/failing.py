@@ -16,7 +16,7 @@ from ledger.errors import StoreError
 from ledger.store.port import Append, CallFilter, Store
 from ledger.store.urls import open_store
 from ledger.testing.contract.building import Story, note
-from tests.faults.disk import EIO, FULL, OK, Disk, Kind
+from tests.faults.disk import EIO, FULL, OK, Disk, Kind, Mark
 from tests.faults.images import LOSSES, image
 from tests.faults.power import OPENED, Run, Telling, problems, rows, scratch, settings
 from tests.session.agents import asked
@@ -64,6 +64,7 @@ class Living:
     fault: Fault
     url: str
     wrong: list[str] = field(default_factory=list)
+    failed_at: int | None = None
 
     def retried(self, work: Callable[[], Any]) -> Any:
         """Do some work; where the ledger cannot write, have the disk repaired and do the same again."""
@@ -73,6 +74,7 @@ class Living:
             if not self.fault.met:
                 raise
         self.fault.repaired = self.fault.lasts != "once"
+        self.failed_at = len(self.disk.steps)
         try:
             return work()
         except StoreError as error:
@@ -154,7 +156,8 @@ def failed_at(life: Life, nth: int, error: Error, lasts: Lasts) -> tuple[Fault, 
             LIVES[life](found)
             fault.repaired = True
         run = Run(disk.steps, _rows(found))
-        found.wrong += _lost(run, folder / "image", nth)
+        for number, cut in enumerate(_moments(found, nth)):
+            found.wrong += _lost(run, cut, folder / f"image{number}", nth + number)
     return fault, found.wrong
 
 
@@ -167,10 +170,21 @@ def _rows(life: Living) -> dict[tuple[str, int], Any]:
     return found
 
 
-def _lost(run: Run, there: Path, dice: int) -> Iterator[str]:
-    """Cut the power at the end too: what was acknowledged has to be on the disk, not only in the system's memory."""
+def _moments(life: Living, nth: int) -> Iterator[int]:
+    """
+    Yield when to cut the power: as soon as the host was told something after it tried again, and at the end.
+
+    What was acknowledged has to be on the disk by then, not only in the system's memory.
+    """
+    if life.failed_at is not None:
+        told = [at + 1 for at, step in enumerate(life.disk.steps) if isinstance(step, Mark) and at >= life.failed_at]
+        yield from told[nth % 4 : nth % 4 + 1]
+    yield len(life.disk.steps)
+
+
+def _lost(run: Run, cut: int, there: Path, dice: int) -> Iterator[str]:
     there.mkdir()
-    found = image(run.steps, len(run.steps), LOSSES[dice % len(LOSSES)], dice)
+    found = image(run.steps, cut, LOSSES[dice % len(LOSSES)], dice)
     found.write(there)
     yield from problems(run, found, there)
 

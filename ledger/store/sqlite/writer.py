@@ -41,6 +41,7 @@ class Writer:
         self._connection: sqlite3.Connection | None = None
         self._identity: Identity | None = None
         self._checkpoint_at = WAL_BYTES
+        self._in_doubt = False  # a commit failed since the log was last brought home
         self._known: set[About] = set()
         self._mutex = threading.Lock()
         self._closed = False
@@ -75,6 +76,7 @@ class Writer:
         try:
             connection, identity = self._open()
             identity.check()
+            self._settle(connection)
             self._begin(connection, patient=any(map(is_outcome, requests)))
         except StoreError as error:
             return [error] * len(requests)
@@ -160,10 +162,10 @@ class Writer:
         """
         Look up by event id what became of a commit that reported an error: it may have happened all the same.
 
-        What is found is brought home into the database file before it is acknowledged: after a failed fsync the log's
-        pages may be clean in memory and absent from the disk.
+        What is found is brought home before it is acknowledged, at the latest by the next transaction (see `_settle`).
         """
         self._drop()
+        self._in_doubt = True
         fault = StoreUnavailable(
             f"the commit to {self.files.database} failed ({error}); it could not be looked up whether it happened",
             hint="Append the same events again: what is recorded is not doubled.",
@@ -172,13 +174,28 @@ class Writer:
             connection, identity = self._open()
             answers = [self._look_up(connection, request, error) for request in requests]
             if any(isinstance(answer, Appended) for answer in answers):
-                busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                self._settle(connection)
                 identity.check()
-                if busy:
-                    return [fault] * len(requests)
         except (StoreError, sqlite3.Error):
             return [fault] * len(requests)
         return answers
+
+    def _settle(self, connection: sqlite3.Connection) -> None:
+        """
+        Bring the log home where a commit failed.
+
+        After a failed fsync its pages may be clean in memory and absent from the disk
+        (https://wiki.postgresql.org/wiki/Fsync_Errors); what is appended behind them would be lost with them. Raises `StoreUnavailable` where a reader keeps the log from starting over.
+        """
+        if not self._in_doubt:
+            return
+        busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            raise StoreUnavailable(
+                f"a commit to {self.files.database} failed before, and its log is in use: nothing is written behind it",
+                hint="Try again when those who read the ledger now have ended.",
+            )
+        self._in_doubt = False
 
     def _look_up(self, connection: sqlite3.Connection, request: Request, error: Exception) -> Answer | LedgerError:
         absent: StoreError = StoreUnavailable(
@@ -206,11 +223,13 @@ class Writer:
             try:
                 connection, identity = self._open()
                 identity.check()
+                self._settle(connection)
                 connection.execute(sql.BEGIN)
                 try:
                     done = work(connection)
                     connection.execute(sql.COMMIT)
-                except BaseException:
+                except BaseException as error:
+                    self._in_doubt |= isinstance(error, sqlite3.Error)
                     self._roll_back(connection)
                     raise
                 return done

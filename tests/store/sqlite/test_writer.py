@@ -191,7 +191,11 @@ def test_what_is_found_is_brought_home_first(store: SqliteStore, monkeypatch: py
             pytest.raises(StoreUnavailable, match="could not be looked up"),
         ):
             add(store, "s1", "a")
+        for again in ("a", "b"):  # what is there already is not promised either, and nothing is written behind it
+            with pytest.raises(StoreUnavailable, match="its log is in use"):
+                add(store, "s1", again)
     assert add(store, "s1", "a").repeated
+    assert add(store, "s1", "b").sequences == (3,)
 
 
 @pytest.mark.parametrize(
