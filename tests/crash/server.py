@@ -17,9 +17,10 @@ from typing import Any, TypeAlias
 
 from tests.crash.matrix import Verdict, killed
 from tests.crash.random_kills import random_kills
+from tests.crash.storm import storm
 
 Request: TypeAlias = dict[str, Any]
-"""`{"scenario": name}`, or `{"seed": n, "kills": n}`."""
+"""`{"scenario": name}`, `{"seed": n, "kills": n}`, or `{"storm": seed, "kills": n, "sessions": n}`."""
 
 MEMORY = "/dev/shm"
 """Files without a disk, where there are any: SIGKILL leaves the system's cache alone, so no disk is asked here."""
@@ -44,6 +45,8 @@ def serve() -> None:
 def _verdicts(folder: Path, request: dict[str, Any]) -> Iterator[Verdict]:
     if "scenario" in request:
         return killed(folder, request["scenario"])
+    if "storm" in request:
+        return storm(folder, request["storm"], request["kills"], request["sessions"])
     return random_kills(folder, request["seed"], request["kills"])
 
 
