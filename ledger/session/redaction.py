@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
 from typing import Any, Final, TypeVar
 from urllib.parse import unquote
 
@@ -29,6 +28,8 @@ def sensitive(schema: Any, arguments: Any) -> tuple[Any, tuple[str, ...]]:
     too much hides a value, a word too little would write a secret to the disk. No secrets: the arguments themselves
     are returned.
     """
+    if not has_sensitive(schema):
+        return arguments, ()
     secrets: list[str] = []
     masked = _mask(schema, schema, arguments, secrets, set())
     return (masked, tuple(secrets)) if masked is not arguments else (arguments, ())
@@ -117,14 +118,20 @@ def _texts(value: Any) -> Iterator[str]:
         yield str(value)
 
 
-@cache
-def _names_secrets(schema: bytes) -> bool:
-    return b'"x-sensitive":true' in schema or b'"writeOnly":true' in schema
-
-
 def has_sensitive(schema: Any) -> bool:
     """Return whether a schema calls any place sensitive: then a text that cannot be decoded may hold a secret."""
-    return _names_secrets(canonical(schema))
+    known = _LOOKED_AT.get(id(schema))
+    if known is None or known[0] is not schema:
+        if len(_LOOKED_AT) >= _MOST:
+            _LOOKED_AT.clear()
+        text = canonical(schema)
+        known = _LOOKED_AT[id(schema)] = schema, b'"x-sensitive":true' in text or b'"writeOnly":true' in text
+    return known[1]
+
+
+_LOOKED_AT: Final[dict[int, tuple[Any, bool]]] = {}
+"""Schemas that were looked at, kept so that their ids stay theirs: every call of a tool asks anew."""
+_MOST: Final = 1024
 
 
 def scrub_body(body: T, secrets: tuple[str, ...]) -> T:

@@ -22,7 +22,7 @@ from ledger.execution.outcome import printable
 from ledger.execution.requests import Io, UserCode
 from ledger.providers.formats import FORMATS, get_format
 from ledger.providers.plain import plain
-from ledger.session import existing, publishing, worker
+from ledger.session import existing, publishing, redaction, worker
 from ledger.session.intake import Terms
 from ledger.session.redaction import MASK, sensitive
 from ledger.store.memory import MemoryStore
@@ -223,6 +223,15 @@ SECRET: dict[str, Any] = {"x-sensitive": True}
 def test_every_keyword_that_reaches_a_value_may_call_it_sensitive(schema: Any, arguments: Any, masked: Any) -> None:
     """A secret behind a keyword that nobody follows would be written to the disk."""
     assert sensitive(schema, arguments) == (masked, ("hush",))
+
+
+def test_no_schema_is_taken_for_one_that_was_looked_at_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is known of schemas is bounded, and a new one in the place of an old one is looked at anew."""
+    monkeypatch.setattr(redaction, "_MOST", 2)
+    for _ in range(5):
+        assert redaction.has_sensitive({"properties": {"pw": SECRET}})
+        assert not redaction.has_sensitive({"properties": {"pw": {"type": "string"}}})
+        assert len(redaction._LOOKED_AT) <= 2
 
 
 def test_a_ledger_may_be_given_a_catalog_that_was_read_before(tmp_path: Path) -> None:
