@@ -321,10 +321,13 @@ def test_two_that_add_a_message_under_one_key_add_it_once(scene: Scene) -> None:
         assert other.session(SESSION).messages().count(message) == count
 
 
-def test_two_that_close_a_session_at_once_close_it_once(scene: Scene) -> None:
-    """Closing twice is the same as once, from wherever."""
+@pytest.mark.parametrize("open_call", [False, True])
+def test_two_that_close_a_session_at_once_close_it_once(scene: Scene, *, open_call: bool) -> None:
+    """Closing twice is the same as once, from wherever, also where both have a call to flag before."""
     ledger, other = scene.open(), scene.open()
     ledger.session(SESSION).messages(start=START)
+    if open_call:
+        ledger.session(SESSION).propose("act", {"number": 1})
     crash.arm(ledger, crash.before(1), end=other.session(SESSION).close)
     ledger.session(SESSION).close()
     assert types(ledger, SESSION).count("session.closed") == 1
