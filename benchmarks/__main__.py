@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks import audits, calls, catalogs, differences, histories, imports, syncs
+from benchmarks import audits, calls, catalogs, differences, histories, imports, processes, syncs
 
 RESULTS = Path(__file__).parent / "results" / "latest.json"
 
@@ -34,6 +34,11 @@ GOALS = {
     "imports.callsPerSecond": ">= 2000",
     "imports.memoryGrownMiB": "flat",
     "sessions.32.ratioToOne": ">= 1.5",
+    "processes.ledger.ratioToPlain": ">= 3",
+    "processes.ledger.slowestToMean": ">= 0.5",
+    "processes.ledger.busyErrors": "0",
+    "processes.besideAudits.busyErrors": "0",
+    "processes.besideAudits.slowestToMean": ">= 0.5",
     "size.databaseToPayload": "<= 1.3",
     "size.replayTimeRatio2000to200": "<= 12",
     "size.firstPageSeconds": "< 0.3",
@@ -78,6 +83,7 @@ def main() -> None:
             "calls": lambda: calls.ratios(folder, rounds),
             "syncs": lambda: syncs.syncs(folder),
             "sessions": lambda: calls.sessions_at_once(folder, 150 * rounds),
+            "processes": lambda: processes.processes(folder, 0.5 * rounds),
             "append": lambda: histories.append_cost(folder, rounds),
             "replay": lambda: histories.replay(folder, 100_000),
             "size": lambda: histories.size_on_disk(folder),

@@ -185,7 +185,8 @@ class Writer:
         Bring the log home where a commit failed.
 
         After a failed fsync its pages may be clean in memory and absent from the disk
-        (https://wiki.postgresql.org/wiki/Fsync_Errors); what is appended behind them would be lost with them. Raises `StoreUnavailable` where a reader keeps the log from starting over.
+        (https://wiki.postgresql.org/wiki/Fsync_Errors); what is appended behind them would be lost with them. Raises
+        `StoreUnavailable` where a reader keeps the log from starting over.
         """
         if not self._in_doubt:
             return
