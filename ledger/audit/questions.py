@@ -35,9 +35,7 @@ def question(call: Call, now: str | None = None) -> str | None:
     if call.state == "awaiting-approval":
         asked = f" They are asked: {call.approval.message}" if call.approval and call.approval.message else ""
         if expired(call, now):
-            return (
-                f"The time to approve it is over; it has not run, and nobody can approve it any more.{asked}"
-            )
+            return f"The time to approve it is over; it has not run, and nobody can approve it any more.{asked}"
         return f"It has passed every check and waits for a person's approval; it has not run.{asked}"
     if call.state != "needs-review" or call.reason is None:
         return None
@@ -72,7 +70,7 @@ def answers(call: Call, now: str | None = None) -> Answers:
     if call.state != "needs-review" or call.reason == "duplicate":
         return ()
     if not call.never_ran:
-        again = () if call.reason in CHANGES else ("--did-not-happen --run",)
+        again = () if call.reason in CHANGES or call.imported else ("--did-not-happen --run",)
         return ("--happened", "--did-not-happen", *again, "--did-not-happen --arguments", "--abandon")
     run = () if call.reason in CHANGES else ("--run",)
     return (*run, "--abandon", "--arguments")

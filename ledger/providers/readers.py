@@ -13,7 +13,7 @@ from ledger.providers.assembling import Assembler
 from ledger.providers.imported import ImportedSession, Read, Requestor
 from ledger.providers.plain import plain, text_or_none
 from ledger.providers.port import USER, Reply
-from ledger.strictjson import Json, JsonObject
+from ledger.strictjson import Json, JsonObject, printable
 
 _IDS: Final = ("session", "session_id", "sessionId", "conversation_id", "id")
 _TIMES: Final = ("x_ts", "timestamp", "created_at")
@@ -183,6 +183,10 @@ class _Reading:
 
     def _message(self, message: JsonObject) -> None:
         name = self._dialect.name
+        if name != "responses" and "role" not in message and "type" in message:  # as frameworks keep messages
+            what = f"a message without a role, of the type {printable(str(message['type']))}: no provider's"
+            self._assembler.skip(self._place, what)
+            return
         at = next((message[key] for key in _TIMES if isinstance(message.get(key), str)), None)
         role = text_or_none(message.get("role")) or ("tool" if "type" in message else "user")
         requestor: Requestor = "user" if message.get("x_requestor") == "user" else "model"

@@ -47,7 +47,9 @@ def sniff(head: bytes) -> str:
     for name, pattern in _KEYS:
         if re.search(rf"(?<!\\){pattern}", text):
             return name
-    raise UsageError("This is no transcript that is known here.", hint=f"Name its format: {', '.join(READABLE)}.")
+    why = "its beginning holds neither messages nor calls" if text else "it is empty"
+    hint = f"If it is one all the same, name its format (--format): {', '.join(READABLE)}."
+    raise UsageError(f"This is no transcript that is known here: {why}.", hint=hint if text else None)
 
 
 def _values(text: str) -> Iterator[Json]:

@@ -83,6 +83,10 @@ def test_what_does_not_wait_asks_nothing() -> None:
             ("--happened", "--did-not-happen", "--did-not-happen --run", "--did-not-happen --arguments", "--abandon"),
         ),
         (
+            flagged("outcome-unknown", attempt=1, imported=True),
+            ("--happened", "--did-not-happen", "--did-not-happen --arguments", "--abandon"),
+        ),
+        (
             flagged("tool-retired", attempt=1),
             ("--happened", "--did-not-happen", "--did-not-happen --arguments", "--abandon"),
         ),

@@ -355,3 +355,13 @@ def test_what_was_imported_through_one_format_goes_out_in_any(source: str, docum
     assert [one.get("error", one) if isinstance(one, dict) else one for one in texts_after] == [
         one.get("error", one) if isinstance(one, dict) else one for one in texts_before
     ]
+
+
+def test_a_message_of_a_framework_is_named_and_not_taken_for_a_result() -> None:
+    """Without a role, of a type of its own: it is passed over, and the good ones around it are read."""
+    items = read("openai", [USER, {"type": "ai", "content": "", "tool_calls": [{"name": "f", "args": {}, "id": "a"}]}])
+    assert [item.what for item in items if isinstance(item, Skipped)] == [
+        "a message without a role, of the type ai: no provider's"
+    ]
+    assert [item.role for item in items if isinstance(item, Said)] == ["user"]
+    assert turns(items) == []

@@ -84,10 +84,17 @@ def test_a_bundle_is_known_by_its_first_line() -> None:
     assert sniff(b"".join(write_bundle("s", []))) == "ledger"
 
 
-@pytest.mark.parametrize("text", [b"", b"Hello.", b"[1, 2]", b'{"a": 1}', b"\xff\xfe\x00"])
+@pytest.mark.parametrize("text", [b"Hello.", b"[1, 2]", b'{"a": 1}', b"\xff\xfe\x00"])
 def test_anything_else_is_refused_with_the_names_there_are(text: bytes) -> None:
-    """The error says what may be named."""
-    with pytest.raises(
-        UsageError, match="Name its format: openai, responses, anthropic, bedrock, gemini, claude-code, ledger"
-    ):
+    """The error says what was looked for, and what may be named."""
+    with pytest.raises(UsageError, match="neither messages nor calls") as refused:
         sniff(text)
+    assert str(refused.value.hint).endswith(": openai, responses, anthropic, bedrock, gemini, claude-code, ledger.")
+
+
+@pytest.mark.parametrize("text", [b"", b" \n"])
+def test_a_file_with_nothing_in_it_is_told_as_such(text: bytes) -> None:
+    """No name of a format would help."""
+    with pytest.raises(UsageError, match="it is empty") as refused:
+        sniff(text)
+    assert refused.value.hint is None
