@@ -181,7 +181,8 @@ class SessionClosed(LedgerError):
 
     def __init__(self, session_id: str, reason: str) -> None:
         super().__init__(
-            f"session {session_id!r} is closed ({reason})", hint="Open a new session under another id to go on."
+            f"session {session_id!r} is closed ({reason}): nothing of it runs any more",
+            hint="A call that waits can still be denied or abandoned; to go on, open a session under another id.",
         )
         self.session_id = session_id
         self.reason = reason

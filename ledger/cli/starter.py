@@ -80,13 +80,15 @@ def main():
     model = ScriptedModel()
     with ledger.session("first", principal="you") as session:  # the same id after a crash: it carries on
         messages = session.messages("openai", start=[{"role": "user", "content": "Remember the milk."}])
-        while not session.final:
+        waits = session.wait(0).waiting  # of an earlier run
+        while not (waits or session.final):
             reply = model.chat(messages, tools=session.tools("openai"))
             results = session.dispatch(reply)
             messages += results.messages
-            if results.waiting:
-                print("A call waits for a person. Look at it:", @REVIEW@)
-                return
+            waits = results.waiting
+        if waits:
+            print("A call waits for a person. Look at it:", @REVIEW@)
+            return
         session.close()
     print(messages[-1]["content"])
 

@@ -93,6 +93,7 @@ def test_the_project_is_a_tour(empty: Path) -> None:
 
     ledger("init")
     assert python("app.py") == "A call waits for a person. Look at it: ledger review\n"
+    assert python("app.py") == "A call waits for a person. Look at it: ledger review\n"  # it asks the model nothing
     (row,) = data("review", "list")
     assert "Look whether notes.txt ends with milk." in ledger("review", "show", row["callId"]).stdout
     ledger("review", "approve", row["callId"])
