@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ledger.cli.answering import answering
+from ledger.cli.commands import copyable
 from ledger.cli.faults import DONE, FAILED, WAITS, fault_of
 from ledger.cli.shell import Shell
 from ledger.cli.table import tail
@@ -63,7 +64,7 @@ def run(shell: Shell, wanted: Wanted) -> int:
         else:
             for judged in shell.out.progress(planned(ledger.reader, ledger.registry, scope), "Planning"):
                 told.plan.add(judged)
-    shell.out.show(told.to_wire(), _lines(told))
+    shell.out.show(told.to_wire(), _lines(shell, told))
     if told.errors or (wanted.strict and told.plan.needed):
         return FAILED
     return WAITS if wanted.apply and told.plan.needed else DONE
@@ -93,7 +94,7 @@ def _apply(shell: Shell, ledger: Ledger, scope: Scope, told: _Told) -> None:
             told.errors.append((session.session_id, session.error))
 
 
-def _lines(told: _Told) -> Iterator[Line]:
+def _lines(shell: Shell, told: _Told) -> Iterator[Line]:
     if not told.plan.groups:
         yield "No call is open: nothing to carry."
     for group in told.plan.to_wire()["groups"]:
@@ -109,7 +110,7 @@ def _lines(told: _Told) -> Iterator[Line]:
         yield f"  … and {told.plan.needed - _MOST_LINES} more (--json names them)"
     for session_id, error in told.errors:
         yield (Ink(session_id, "strong"), ": ", Ink(fault_of(error).words, "bad"))
-    yield _end(told)
+    yield _end(shell, told)
 
 
 def _asked(judged: Judged) -> Line:
@@ -118,10 +119,10 @@ def _asked(judged: Judged) -> Line:
     return f"  {tail(call.call_id)}  {call.tool} in {call.session_id}{reached}: {judged.message}"
 
 
-def _end(told: _Told) -> Line:
+def _end(shell: Shell, told: _Told) -> Line:
     ready = told.plan.count("migratable")
     if told.applied:
         return f"{told.carried} carried; {told.plan.needed} need a person."
     if ready:
-        return f"Nothing was changed. {ready} can be carried: `ledger migrate-schemas --apply`."
+        return f"Nothing was changed. {ready} can be carried: `{copyable(shell, 'migrate-schemas', '--apply')}`."
     return "Nothing was changed."

@@ -23,7 +23,8 @@ _LONGEST: Final = 4_000
 def title(story: Row) -> list[Line]:
     """Return the first lines of a call's page: its id, what it is, where it stands."""
     where = f"session {story['sessionId']}, turn {place(story['turn'], story['index'])}"
-    what = f"{story['tool']} {version(story['schemaVersion'])}, {story['effect']}; {where}"
+    tool = story["tool"] if story["schemaVersion"] is None else f"{story['tool']} {version(story['schemaVersion'])}"
+    what = f"{tool}, {story['effect']}; {where}"
     return [(Ink(f"Call {story['callId']}", "strong"), "  ", Ink(story["state"], tone_of(story["state"]))), what]
 
 

@@ -67,13 +67,13 @@ def _session(body: e.SessionBody) -> str:
         case e.SessionResumed():
             return f"{len(body.decisions)} decided" + _of(", ".join(map(_decision, body.decisions[:3])) or None, ": ")
         case e.SessionClosed():
-            return f"{body.reason}, {body.turns} turns, {body.calls} calls" + _of(body.message, ": ")
+            return f"{body.reason}, {_many(body.turns, 'turn')}, {_many(body.calls, 'call')}" + _of(body.message, ": ")
         case e.MessageRecorded():
             return f"{body.role}: {_message(body.message)}"
         case e.TurnRecorded():
-            return f"{body.kind}, {body.calls} calls" + _of(body.text, ": ")
+            return (f"{body.kind}, {_many(body.calls, 'call')}" if body.calls else body.kind) + _of(body.text, ": ")
         case e.BatchPlanned():
-            return f"{body.size} calls, {body.mode}, {len(body.groups)} groups"
+            return f"{_many(body.size, 'call')}, {body.mode}, {_many(len(body.groups), 'group')}"
         case e.ToolVersionPublished():
             return _clipped(body.description)
         case e.ToolStageChanged():
@@ -81,11 +81,15 @@ def _session(body: e.SessionBody) -> str:
         case e.SessionErased():
             return f"by {body.by}" + _of(body.note, ": ")
         case e.LedgerPruned():
-            return f"{len(body.sessions)} sessions by {body.by}"
+            return f"{_many(len(body.sessions), 'session')} by {body.by}"
         case e.Unreadable():
             return body.reason
         case _:
             assert_never(body)
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _allowed(body: e.CallAuthorized) -> str:

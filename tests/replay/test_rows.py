@@ -37,13 +37,13 @@ def test_rows_tell_the_story() -> None:
     rows = list(replay_rows(recording.stored(), "s"))
     assert [(row.sequence, row.type, row.state, row.summary) for row in rows] == [
         (1, "message.recorded", None, "user: Send it."),
-        (2, "turn.recorded", None, "tool_calls, 1 calls"),
+        (2, "turn.recorded", None, "tool_calls, 1 call"),
         (3, "call.proposed", "proposed", 'asked with {"to": "b"}'),
         (4, "call.validated", "validated", "passed schema"),
         (5, "call.authorized", "authorized", "by policy"),
         (6, "call.started", "started", "on w, key k"),
         (7, "call.succeeded", "succeeded", '{"id":7}'),
-        (8, "turn.recorded", None, "text, 0 calls: Sent."),
+        (8, "turn.recorded", None, "text: Sent."),
         (9, "call.noted", "succeeded", "ann: Well done."),
     ]
     (call_id,) = recording.history.calls

@@ -22,7 +22,9 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("message.recorded", {"role": "user", "provider": "p", "message": {"content": "Hi\nyou"}}, "user: Hi you"),
     ("message.recorded", {"role": "user", "provider": "p", "message": "Hi"}, "user: Hi"),
     ("message.recorded", {"role": "user", "provider": "p", "message": {"x": 1}}, 'user: {"x":1}'),
-    ("turn.recorded", {"kind": "text", "provider": "p", "calls": 0, "text": "a" * 200}, f"text, 0 calls: {'a' * 99}…"),
+    ("turn.recorded", {"kind": "text", "provider": "p", "calls": 0, "text": "a" * 200}, f"text: {'a' * 99}…"),
+    ("turn.recorded", {"kind": "tool_calls", "provider": "p", "calls": 1}, "tool_calls, 1 call"),
+    ("batch.planned", {"size": 1, "mode": "parallel", "groups": [[0]]}, "1 call, parallel, 1 group"),
     ("batch.planned", {"size": 3, "mode": "grouped", "groups": [[0], [1, 2]]}, "3 calls, grouped, 2 groups"),
     ("call.proposed", {"rawArguments": '{"a" :1}', "imported": True}, 'asked with {"a" :1} (imported)'),
     ("call.proposed", {"arguments": {"a": 1}}, 'asked with {"a":1}'),
@@ -68,7 +70,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ),
     ("tool.stage_changed", {"stage": "compat", "hint": "Use b."}, "is compat now: Use b."),
     ("session.erased", {"by": "ann"}, "by ann"),
-    ("ledger.pruned", {"sessions": ["a"], "proof": {}, "by": "ann"}, "1 sessions by ann"),
+    ("ledger.pruned", {"sessions": ["a"], "proof": {}, "by": "ann"}, "1 session by ann"),
 ]
 
 

@@ -385,6 +385,8 @@ def test_a_person_reads_the_plan(here: Deploy, monkeypatch: pytest.MonkeyPatch) 
     assert lines[1] == "charge  v1 to v2  1 can be carried (iso)"
     assert "charge in b: " in lines[2]
     assert lines[3] == "Nothing was changed. 1 can be carried: `ledger migrate-schemas --apply`."
+    named = ledger("migrate-schemas", "--catalog", "catalog").stdout.splitlines()[3]
+    assert named.endswith("`ledger migrate-schemas --apply --catalog catalog`.")
     assert ledger("migrate-schemas", "--apply").stdout.splitlines()[-1] == "1 carried; 1 need a person."
     assert ledger("migrate-schemas", "--session", "a").stdout.splitlines()[-1] == "Nothing was changed."
     monkeypatch.setattr("ledger.cli.migrating._MOST_LINES", 0)
