@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -11,6 +12,7 @@ from typing import Final
 from ledger.calls import NEW_CALL, TERMINAL, Call, call_row, evolve
 from ledger.errors import IllegalTransition, LedgerError, UsageError
 from ledger.events import (
+    CallFlagged,
     CallProposed,
     Draft,
     Event,
@@ -18,9 +20,12 @@ from ledger.events import (
     ToolStageChanged,
     ToolVersionPublished,
     TurnRecorded,
+    encode,
 )
-from ledger.importing.identity import usable
+from ledger.ids import iso, parse_iso
+from ledger.importing.identity import usable, uuid8
 from ledger.importing.lines import Line
+from ledger.importing.plan import ACTOR
 from ledger.importing.refusals import OF_THE_STORE, changed
 from ledger.importing.report import Problem, SessionReport, Told, state_of
 from ledger.providers.bundle import BundleFault, BundleRecord, BundleSession, read_bundle
@@ -36,14 +41,16 @@ _MOST_EVENTS: Final = 1000
 _MOST_BYTES: Final = 4 * 2**20
 _PAGE: Final = 500
 _FAULT: Final = "bundle_fault"
+_ELSEWHERE: Final = {"imported": "a person allowed it in the ledger that it comes from, which may run it"}
 
 
-def imported_bundle(lines: Iterable[Line], stores: Callable[[], Store]) -> Iterator[Told]:
+def imported_bundle(lines: Iterable[Line], stores: Callable[[], Store], now: str) -> Iterator[Told]:
     """
     Import the sessions of a ledger's export and yield what became of each, and what could not be read.
 
     A session is taken up to the first line of it that is not as it was written; the next one is found again.
-    `stores` is asked for each session's store when it begins.
+    A call that a person allowed there and that has not started is asked of a person here, at `now` (ISO 8601 UTC): the
+    ledger that it comes from may run it too. `stores` is asked for each session's store when it begins.
     """
     feed = _Feed(lines)
     while True:
@@ -55,7 +62,7 @@ def imported_bundle(lines: Iterable[Line], stores: Callable[[], Store]) -> Itera
         try:
             for item in read_bundle(feed.session()):
                 if isinstance(item, BundleSession):
-                    one = _Bundled(stores(), item.id)
+                    one = _Bundled(stores(), item.id, now)
                 elif isinstance(item, BundleRecord) and one is not None:
                     one.take(item)
         except BundleFault as error:
@@ -129,7 +136,8 @@ class _Feed:
 class _Bundled:
     """One session of a bundle on its way into the store."""
 
-    def __init__(self, store: Store, session_id: str) -> None:
+    def __init__(self, store: Store, session_id: str, now: str) -> None:
+        self._now = now
         self._store = store
         self._session_id = session_id
         head = store.head(session_id)
@@ -172,6 +180,8 @@ class _Bundled:
             known = self._store.call(event.call_id or "")
             if known is not None and known.session_id != self._session_id:
                 raise UsageError(f"call {event.call_id} is recorded already, in session {known.session_id!r}")
+        if len(self._drafts) >= _MOST_EVENTS or self._size >= _MOST_BYTES:
+            self._flush()  # before, not behind: the last commit also holds what is asked anew
         if isinstance(body, SessionClaimed) and body.token == self._token + 1 and body.owner != self._owner:
             self._flush()  # the lease's count moves with the claim, as it did there
             self._take = Take(owner=body.owner, token=body.token, seconds=0)
@@ -180,8 +190,17 @@ class _Bundled:
         self._size += len(draft.head)
         if event.call_id is not None:
             self._touched[event.call_id] = None
-        if len(self._drafts) >= _MOST_EVENTS or self._size >= _MOST_BYTES:
-            self._flush()
+
+    def _ask_anew(self) -> None:
+        """Flag what a person allowed and nobody has started: two ledgers hold that word now, and it counts once."""
+        if not self._drafts:
+            return
+        for call in list(self._calls.values()):
+            allowed = call.state == "authorized" and call.approval is not None and call.approval.by != "policy"
+            if allowed and call.call_id not in self._lost:
+                event = _asked_anew(call, self._now)
+                self._fold(event, self._sequence + len(self._drafts) + 1)
+                self._append(encode(event))
 
     def _fold(self, event: Event, sequence: int) -> None:
         call_id = event.call_id
@@ -222,6 +241,7 @@ class _Bundled:
         """Commit what is left, and say what became of it."""
         if self._error is None:
             with self._refusing():
+                self._ask_anew()
                 self._flush()
         return SessionReport(
             session_id=self._session_id,
@@ -241,13 +261,36 @@ class _Bundled:
             after = page[-1].sequence
 
 
+def _asked_anew(call: Call, now: str) -> Event:
+    return Event(
+        session_id=call.session_id,
+        event_id=uuid8(hashlib.sha256(canonical([call.session_id, call.last_event_id, "asked anew"])).digest()),
+        recorded_at=now,
+        body=CallFlagged(reason="not-started", evidence=_ELSEWHERE),
+        call_id=call.call_id,
+        tool=call.tool,
+        schema_version=call.schema_version,
+        schema_digest=call.schema_digest,
+        turn=call.turn,
+        index=call.index,
+        revision=call.revision,
+        attempt=call.attempt or None,
+        actor=ACTOR,
+        principal=call.principal,
+        tenant=call.tenant,
+        on_behalf_of=call.on_behalf_of,
+        causation_id=call.last_event_id,
+    )
+
+
 def _draft(record: BundleRecord) -> Draft:
     """Return a record as a store takes it; raises `BundleFault` where a ledger writes another one."""
     try:
         if canonical(loads(record.record)) == record.record:
             draft = record.draft()
-            if draft.event.session_id == record.session_id:
+            at = draft.event.recorded_at
+            if draft.event.session_id == record.session_id and iso(parse_iso(at)) == at:
                 return draft
-    except (ValueError, LookupError, TypeError, RecursionError, LedgerError):
+    except (ValueError, LookupError, TypeError, ArithmeticError, RecursionError, LedgerError):
         pass
     raise BundleFault("the record is not as a ledger writes it", line=record.sequence)

@@ -100,7 +100,7 @@ def imported(source: Source, stores: Stores, wanted: Wanted, clock: Clock | None
     if source.is_bundle:
         if wanted != Wanted():
             raise UsageError("A ledger's own export keeps its sessions' ids and owners: it is imported as it is.")
-        yield from imported_bundle(source.lines, stores)
+        yield from imported_bundle(source.lines, stores, (clock or Clock()).stamp())
         yield from source.damage()
         return
     importing = _Importing(stores, source.format, wanted, clock or Clock())

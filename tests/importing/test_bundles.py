@@ -12,9 +12,12 @@ import pytest
 from ledger.errors import StoreUnavailable, UsageError
 from ledger.events import (
     Body,
+    CallApprovalRequested,
+    CallAuthorized,
     CallNoted,
     CallProposed,
     CallSucceeded,
+    CallValidated,
     Event,
     MessageRecorded,
     SessionClaimed,
@@ -165,7 +168,7 @@ def test_a_line_that_is_too_long_is_a_damaged_one() -> None:
     """It is not held, and told as what it is."""
     whole = damaged(5, b'{"x":"' + b"y" * 2000 + b'"}\n')
     store = MemoryStore()
-    found = list(bundles.imported_bundle(lines_of([whole], 1000), lambda: store))
+    found = list(bundles.imported_bundle(lines_of([whole], 1000), lambda: store, ""))
     assert [each.added for each in found if isinstance(each, SessionReport)][1] == 4
     told = [each.message for each in found if isinstance(each, Problem)]
     assert told[0] == "a line of 2008 bytes is longer than any is read"
@@ -177,6 +180,32 @@ def test_a_bundle_of_a_newer_release() -> None:
     report = take(data)
     assert report.sessions == []
     assert report.problems[0].message == "a newer release wrote this bundle (format 9)"
+
+
+@pytest.mark.parametrize("most", [1, 1000])
+def test_what_a_person_allowed_elsewhere_is_asked_anew(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """Both ledgers hold the word that a call shall run, and it counts once; in the ledger it was given in."""
+    monkeypatch.setattr(bundles, "_MOST_EVENTS", most)
+    recording = Recording()
+    recording.add(SessionOpened())
+    calls = tuple(ProposedCall(name="pay", arguments={"n": n}) for n in range(2))
+    for call in recording.turn(Reply(kind="tool_calls", provider="openai", calls=calls)):
+        recording.add(CallValidated(gates=("schema",), validator="v", arguments_digest="d"), call)
+        recording.add(CallApprovalRequested(arguments_digest="d"), call)
+    word = CallAuthorized(by="person", person="ann", arguments_digest="d")
+    recording.add(word, recording.now(call))
+    source, target = recording.stored(), MemoryStore()
+    count = len(recording.events)
+    data = b"".join(lines(source))
+    assert told(take(data, target)) == [("s", "new", count + 1)]
+    assert state(target)[0][:count] == state(source)[0]
+    assert sorted(placed.row.state for placed in target.calls(CallFilter(), limit=9)) == [
+        "awaiting-approval",
+        "needs-review",
+    ]
+    for store in (target, source):
+        assert told(take(data, store)) == [("s", "unchanged", 0)]
+    assert {placed.row.state for placed in source.calls(CallFilter(), limit=9)} == {"awaiting-approval", "authorized"}
 
 
 def test_an_export_in_pages(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -280,6 +309,9 @@ def rewritten(before: bytes, after: bytes) -> bytes:
         (b'"type":"session.opened"', b'"type":null'),
         (b'"type":"session.opened"', b'"tipe":"session.opened"'),
         (b'"recordedAt":', b'"recordedAt":17,"recordedBy":'),
+        (b'"recordedAt":"2026-11-29T20:00:00.000000Z"', b'"recordedAt":"9999-99-99T00:00:00Z"'),
+        (b'"recordedAt":"2026-11-29T20:00:00.000000Z"', b'"recordedAt":"2026-11-29T20:00:00"'),
+        (b'"recordedAt":"2026-11-29T20:00:00.000000Z"', b'"recordedAt":"0001-01-01T00:00:00+14:00"'),
         (b'"sequence":1,"sessionId":"s","type":"session.opened"', b'"sequence":1,"sessionId":"s"'),
     ],
 )
