@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from examples.documents.library import Library
 from examples.documents.tools import APPROVER
@@ -68,7 +68,7 @@ class Host:
         self.sink = Sink()
         self.sink.__enter__()  # as long as the process: nobody else uses it
         self.restore()
-        self.ledger = cast("LossyLedger", LossyLedger.open(url, catalog=default_catalog_root(), jitter=lambda: 0.0))
+        self.ledger = LossyLedger.open(url, catalog=default_catalog_root(), jitter=lambda: 0.0)
         self._equip()
 
     def _equip(self) -> None:

@@ -75,8 +75,9 @@ class Ledger(Desk):
         Open the ledger at a URL, making the tables of a file on first use.
 
         `url`: `sqlite:///file.db`, `postgresql://…` or `memory://`; none = LEDGER_DB, else `sqlite:///ledger.db`.
-        `catalog`: the folder of versioned tools; none = LEDGER_CATALOG, else `schemas/tools` if it is there. `migrate`: "auto" makes tables and brings older ones up to date, "check" refuses them, "off" does not look;
-        none = "auto" for a file, "check" for a server, whose tables `ledger db upgrade` makes.
+        `catalog`: the folder of versioned tools; none = LEDGER_CATALOG, else `schemas/tools` if it is there.
+        `migrate`: "auto" (a file's default) makes tables and brings older ones up to date, "check" (a server's: its
+        tables come from `ledger db upgrade`) refuses them, "off" does not look.
         Settings: `lease_seconds` (60), `workers` (8, calls of a turn at once), `max_attempts` (3), `run_not_started`
         (False: after a crash a person is asked before a write that never ran), `tools_budget` (10,000: tokens of tool
         definitions above which `tools` warns; None: never), `limits` (as in a tool's contract, on the calls of all
