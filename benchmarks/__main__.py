@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks import audits, calls, catalogs, differences, histories, imports, processes, syncs
+from benchmarks import audits, calls, catalogs, differences, histories, imports, processes, syncs, upcasts
 
 RESULTS = Path(__file__).parent / "results" / "latest.json"
 
@@ -43,6 +43,8 @@ GOALS = {
     "size.replayTimeRatio2000to200": "<= 12",
     "size.firstPageSeconds": "< 0.3",
     "catalogs.checkSeconds": "< 1",
+    "upcasts.installed.certifiedPerSecond": ">= 45000",
+    "upcasts.jsonschema.certifiedPerSecond": ">= 15000",
 }
 """The figures that the project holds itself to."""
 
@@ -90,6 +92,7 @@ def main() -> None:
             "imports": lambda: imports.imports(folder, 100 * rounds, rounds),
             "differences": lambda: differences.differences(folder, rounds),
             "catalogs": lambda: catalogs.catalogs(folder, rounds),
+            "upcasts": lambda: upcasts.upcasts(rounds),
             "audits": lambda: audits.audits(folder, 100_000 if chosen.quick else 1_000_000),
         }
         found: dict[str, Any] = {"machine": machine()}

@@ -35,9 +35,13 @@ class CompiledSchema:
 
     def name_for(self, value: Json) -> str:
         """Return name and version of the validator that speaks of this value, as events record it."""
+        return self.judged(value)[1]
+
+    def judged(self, value: Json) -> tuple[tuple[Violation, ...], str]:
+        """Return what is wrong with *value*, as `violations` does, and the name of the validator that says it."""
         if self._quick is not None and says_valid(self._quick, value):
-            return quick_name()
-        return str(self._engine.validator_name())
+            return (), quick_name()
+        return self._explored(value), str(self._engine.validator_name())
 
     def violations(self, value: Json) -> tuple[Violation, ...]:
         """
@@ -45,8 +49,9 @@ class CompiledSchema:
 
         An exception of the validator itself is one violation whose keyword is `gate_error`.
         """
-        if self._quick is not None and says_valid(self._quick, value):
-            return ()
+        return self.judged(value)[0]
+
+    def _explored(self, value: Json) -> tuple[Violation, ...]:
         try:
             if hostile := _hostile(value):
                 return (hostile,)

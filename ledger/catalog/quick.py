@@ -104,8 +104,16 @@ def _is_plain(value: Any, depth: int) -> bool:
     if depth >= MAX_DEPTH:
         return False
     if kind is dict:
-        return all(type(key) is str for key in value) and all(_is_plain(each, depth + 1) for each in value.values())
-    return kind is list and all(_is_plain(each, depth + 1) for each in value)
+        for key in value:
+            if type(key) is not str:
+                return False
+        value = value.values()
+    elif kind is not list:
+        return False
+    for each in value:  # noqa: SIM110 - half the time of all(...)
+        if type(each) not in _PLAIN and not _is_plain(each, depth + 1):
+            return False
+    return True
 
 
 def _suits(guarded: Guarded, formats: frozenset[str]) -> bool:

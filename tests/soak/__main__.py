@@ -1,5 +1,6 @@
 """
-The long run: every kill point and hundreds of random kills, counted; and every real transcript (LEDGER_CORPUS).
+The long run: every kill point and hundreds of random kills, counted; every real transcript (LEDGER_CORPUS); and 10,000
+round trips for each operation of an upcast.
 
     python -m tests.soak                     the matrix and 320 random kills, as `make soak` does
     python -m tests.soak --kills 2000 --seed 7
@@ -27,6 +28,7 @@ from ledger.version import VERSION
 from tests.crash.figures import Figures
 from tests.crash.scenarios import SCENARIOS
 from tests.crash.server import Killers, Request
+from tests.soak import upcasts
 from tests.soak.transcripts import counted
 
 RESULT = Path(__file__).parents[2] / "benchmarks/results/soak.json"
@@ -82,11 +84,14 @@ def main() -> int:
     measured, begun = about(asked.seed), time.monotonic()
     figures = killed(requests)
     transcripts = read_transcripts(figures)
+    carried = upcasts.counted(asked.seed)
+    figures.problems.extend(carried["broken"])
     result = {
         **measured,
         "seconds": round(time.monotonic() - begun, 1),
         **figures.values,
         **transcripts,
+        "upcasts": carried,
         "broken": figures.problems,
     }
     asked.out.parent.mkdir(parents=True, exist_ok=True)

@@ -10,12 +10,12 @@ from ledger.catalog.definition import ToolVersion
 from ledger.catalog.diff import Settings
 from ledger.catalog.diff.difference import DEFAULT
 from ledger.catalog.guard import CAPS, guard
-from ledger.catalog.steps import Upcast
+from ledger.catalog.steps import Op, Upcast
 from ledger.catalog.upcast.proof import Proof, prove
 from ledger.catalog.upcast.reading import closed
 from ledger.catalog.upcast.records import Carried, NotCarried
 from ledger.catalog.upcast.stops import Stop
-from ledger.catalog.upcast.values import back, forth
+from ledger.catalog.upcast.values import forth, undo
 from ledger.catalog.violation import Violation
 from ledger.errors import JsonRejected
 from ledger.strictjson import Json, JsonObject, canonical
@@ -42,14 +42,14 @@ class Step:
             first = proof.reasons[0]
             return NotCarried(code=first.code, pointer=first.pointer, message=first.message)
         try:
-            wrong = self._before.violations(arguments)
+            wrong, before = self._before.judged(arguments)
             if wrong:
                 return self._invalid(arguments, wrong[0])
             image = forth(self.upcast.ops, arguments)
-            wrong = self._after.violations(image)
+            wrong, after = self._after.judged(image)
             if wrong:
                 return NotCarried(code="invalid_after", pointer=wrong[0].pointer, message=wrong[0].message)
-            was, again = canonical(arguments), canonical(back(self.upcast.ops, image))
+            was, again = canonical(arguments), canonical(forth(self._undo, image))
         except Stop as stop:
             return NotCarried(code=stop.code, pointer=stop.pointer, message=stop.message)
         except JsonRejected as rejected:
@@ -60,14 +60,14 @@ class Step:
             arguments=image,
             digest_before=sha256(was).hexdigest(),
             digest_after=sha256(canonical(image)).hexdigest(),
-            validator=self._spoke(arguments, image),
+            validator=before if before == after else f"{before}, {after}",
             upcast=self.upcast,
             grade=proof.grade,
         )
 
-    def _spoke(self, arguments: Json, image: Json) -> str:
-        """Return who validated; one of the two forms may hold what only the slower one takes."""
-        return ", ".join(sorted({self._before.name_for(arguments), self._after.name_for(image)}))
+    @cached_property
+    def _undo(self) -> tuple[Op, ...]:
+        return undo(self.upcast.ops)
 
     @cached_property
     def _before(self) -> CompiledSchema:

@@ -30,10 +30,12 @@ def forth(ops: tuple[Op, ...], arguments: Json) -> Json:
 
 def back(ops: tuple[Op, ...], arguments: Json) -> Json:
     """Return the arguments in their old form. Raises `Stop`."""
-    value = copied(arguments)
-    for op in reversed(ops):
-        value = apply(op.inverse, value)
-    return value
+    return forth(undo(ops), arguments)
+
+
+def undo(ops: tuple[Op, ...]) -> tuple[Op, ...]:
+    """Return the operations that lead back."""
+    return tuple(op.inverse for op in reversed(ops))
 
 
 def copied(value: Json) -> Json:
