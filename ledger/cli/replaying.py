@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final, cast
 
 from ledger.cli.looks import CALL, TOOL, place, tone_of_event
@@ -22,8 +23,8 @@ COLUMNS: Final = (
     Column(key="place", title="TURN", keep="all"),
     Column(key="type", keep="all", tone=tone_of_event),
     TOOL,
-    CALL,
-    Column(key="summary", title="WHAT"),
+    replace(CALL, leave=1),
+    Column(key="summary", title="WHAT", wants=20),
 )
 DIFFERENCES: Final = (
     Column(key="turn", keep="all"),

@@ -39,8 +39,8 @@ class Column:
 
     `key` is the row's wire name, `title` the header (default: the key in capitals), `show` turns the value into text,
     `keep` says which end of a text stays when the terminal is too narrow ("all" = never cut), `tone` colours a value.
-    Where that is not enough, `short` shows the values of the columns that have one, and then the columns with `leave`
-    go, the lowest number first.
+    Where that is not enough, or a column has less than it `wants`, `short` shows the values of the columns that have
+    one, and then the columns with `leave` go, the lowest number first.
     """
 
     key: str
@@ -50,6 +50,7 @@ class Column:
     tone: Callable[[Any], Tone | None] | None = None
     short: Callable[[Any], str] | None = None
     leave: int = 0
+    wants: int = 0
 
     @property
     def heading(self) -> str:
@@ -116,7 +117,8 @@ def _least_room(window: Sequence[Row], columns: Sequence[Column], paper: Paper) 
     heads = [paper.cell(column.heading) for column in columns]
     seen = zip(heads, *(_cells(row, columns, paper) for row in window), strict=True)
     widths = [max(map(width, cells)) for cells in seen]
-    return sum(_least(widths, columns, heads)) + len(GAP) * (len(columns) - 1)
+    least = zip(_least(widths, columns, heads), widths, columns, strict=True)
+    return sum(max(low, min(have, column.wants)) for low, have, column in least) + len(GAP) * (len(columns) - 1)
 
 
 def _least(widths: Sequence[int], columns: Sequence[Column], heads: Sequence[str]) -> list[int]:

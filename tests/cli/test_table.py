@@ -154,3 +154,10 @@ def test_a_narrow_terminal_has_less_in_it(room: int | None, heads: list[str], at
     assert head.split() == heads
     assert row.split()[0] == at
     assert room is None or room < 12 or width(row) <= room
+
+
+@pytest.mark.parametrize(("room", "heads"), [(17, ["TEXT", "SEQ"]), (16, ["TEXT"])])
+def test_a_column_that_wants_room_takes_it_from_one_that_may_go(room: int, heads: list[str]) -> None:
+    """It would fit cut to 8 characters; what it wants is more, so the other one goes."""
+    columns = [Column(key="text", wants=12), Column(key="seq", keep="all", leave=1)]
+    assert printed([STEP], columns, Paper(room, "utf-8"))[0].split() == heads
