@@ -94,7 +94,8 @@ def _value(name: str, value: Any) -> Any:
     if name == "labels":
         return _labels(value)
     if name in _LISTS:
-        found = (value,) if isinstance(value, str) else tuple(value or ())
+        many = isinstance(value, Iterable) and not isinstance(value, str)
+        found = tuple(value) if many else () if value is None else (value,)
         _check(name, found)
         return found
     if value is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import sqrt
 from typing import Any, Final
 
@@ -51,7 +51,7 @@ def wilson(hits: int, count: int) -> tuple[float, float] | tuple[None, None]:
     return min(rate, max(0.0, (middle - margin) / scale)), max(rate, min(1.0, (middle + margin) / scale))
 
 
-def stat_rows(reader: Reader, by: str | Sequence[str] = "tool", **filters: Any) -> Iterator[Row]:
+def stat_rows(reader: Reader, by: str | Collection[str] = "tool", **filters: Any) -> Iterator[Row]:
     """
     Yield one row a group of calls, those with the most calls first.
 
@@ -60,16 +60,16 @@ def stat_rows(reader: Reader, by: str | Sequence[str] = "tool", **filters: Any) 
     put the call right itself) of those that ended. `p50Ms` and `p95Ms` are exact, over the `timed` calls. Raises
     `UsageError` at once.
     """
-    keys = _keys((by,) if isinstance(by, str) else tuple(by))
+    keys = _keys(tuple(by) if isinstance(by, list | tuple | set | frozenset) else (by,))
     where = call_filter(filters)
     check_types(reader, where.types)
     return _rows(reader, keys, reader.tally(where, keys))
 
 
-def _keys(by: Sequence[str]) -> tuple[GroupKey, ...]:
+def _keys(by: Iterable[object]) -> tuple[GroupKey, ...]:
     found: dict[GroupKey, None] = {}
     for word in by:
-        if word not in GROUPS:
+        if not isinstance(word, str) or word not in GROUPS:
             raise UsageError(f"calls are not counted by {word!r}", hint=f"There are: {', '.join(GROUPS)}.")
         found |= dict.fromkeys(GROUPS[word])
     return tuple(found)

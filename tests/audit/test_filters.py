@@ -94,6 +94,8 @@ def test_an_unknown_filter_is_told_with_those_there_are(make: Any, words: dict[s
     [
         {"state": "need-review"},
         {"states": ["denied", "x"]},
+        {"state": 17},
+        {"state": True},
         {"reason": "because"},
         {"gate": "x"},
         {"error_class": "x"},

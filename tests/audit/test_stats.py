@@ -71,6 +71,10 @@ def test_failures_by_class(ledger: Ledger) -> None:
     }
     assert sum(rows.values()) == 13
     assert list(ledger.stats(by="code", since="2099-01-01")) == []
+    odds: list[Any] = [None, True, ["code", {}], "colour"]
+    for odd in odds:
+        with pytest.raises(UsageError, match="calls are not counted by"):
+            ledger.stats(by=odd)
 
 
 def test_what_a_model_can_repair_by_wording(ledger: Ledger) -> None:
