@@ -6,15 +6,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final, cast
 
+from ledger.calls import Call
 from ledger.cli.looks import CALL, TOOL, place, tone_of_event
 from ledger.cli.output import FORMATS, Format
 from ledger.cli.rows import Row, json_array
 from ledger.cli.shell import Shell
-from ledger.cli.table import Column
+from ledger.cli.table import Column, tail
 from ledger.cli.when import short_instant
 from ledger.providers.formats import get_format
 from ledger.providers.port import WireFormat
 from ledger.replay import ReplayRow, begins_with_instructions, compare, replay_json, replay_messages, replay_rows
+from ledger.replay.shapes import Shaped, Shaping
 from ledger.store.port import Reader
 
 COLUMNS: Final = (
@@ -26,6 +28,7 @@ COLUMNS: Final = (
     replace(CALL, leave=1),
     Column(key="summary", title="WHAT", wants=20),
 )
+_MOST_NOTES: Final = 20
 DIFFERENCES: Final = (
     Column(key="turn", keep="all"),
     Column(key="index", keep="all"),
@@ -38,17 +41,18 @@ DIFFERENCES: Final = (
 class Replay:
     """One session as it was after the event `at` (None: now)."""
 
-    def __init__(self, shell: Shell, reader: Reader, session_id: str, at: int | None) -> None:
+    def __init__(self, shell: Shell, reader: Reader, session_id: str, at: int | None, *, shaped: bool = False) -> None:
         self._shell = shell
         self._reader = reader
         self._session_id = session_id
         self._at = at
+        self._shaping = Told(newest(shell, reader)) if shaped else None
 
     def tell(self, format: str | None) -> None:
         """Print it as a table, as rows, as the document (`json`), or as messages of a provider."""
         out = self._shell.out
         if self._shell.json or format == "json":
-            out.document(replay_json(self._reader, self._session_id, self._at))
+            out.document(replay_json(self._reader, self._session_id, self._at, shaping=self._shaping))
         elif format is None or format in FORMATS:
             people = format in (None, "table")
             out.rows(self._rows(people=people), COLUMNS, format=format)
@@ -57,12 +61,15 @@ class Replay:
 
     def _messages(self, wire: WireFormat) -> None:
         out = self._shell.out
-        out.document(json_array(replay_messages(self._reader, self._session_id, wire, at=self._at)))
+        told = replay_messages(self._reader, self._session_id, wire, at=self._at, shaping=self._shaping)
+        out.document(json_array(told))
+        for note in self._shaping.notes() if self._shaping else ():
+            out.note(note)
         if wire.system_apart and begins_with_instructions(self._reader, self._session_id, self._at):
             out.note(f"In the format {wire.name} the instructions stand beside the messages: they are not among these.")
 
     def _rows(self, *, people: bool) -> Iterator[Row]:
-        for row in replay_rows(self._reader, self._session_id, self._at):
+        for row in replay_rows(self._reader, self._session_id, self._at, shaping=self._shaping):
             wire = row.to_wire()
             yield {**wire, **_for_people(row)} if people else {**wire, "raw": row.raw}
 
@@ -72,6 +79,38 @@ class Replay:
         same = f"{self._session_id} and {other} are equal."
         self._shell.out.rows(found, DIFFERENCES, format=cast("Format | None", format), empty=same)
         return not found
+
+
+class Told:
+    """Shapes calls, and knows afterwards which of them are not in the newest form."""
+
+    def __init__(self, shaping: Shaping) -> None:
+        self._shaping = shaping
+        self._left: dict[str, str] = {}
+
+    def __call__(self, call: Call) -> Shaped:
+        """Return how the call reads."""
+        shaped = self._shaping(call)
+        if shaped.code is not None:
+            version = f"v{shaped.version}" if shaped.version else "it was"
+            self._left[call.call_id] = f"{tail(call.call_id)}, {call.tool}, is told as {version}: {shaped.message}"
+        return shaped
+
+    def notes(self) -> list[str]:
+        """Return a line for each call that messages cannot tell in the newest form."""
+        found = list(self._left.values())
+        more = (
+            [f"… and {len(found) - _MOST_NOTES} calls more (--json tells of each)."] if len(found) > _MOST_NOTES else []
+        )
+        return [*found[:_MOST_NOTES], *more]
+
+
+def newest(shell: Shell, reader: Reader) -> Shaping:
+    """Return what shapes calls by the catalog; raises CatalogFault where there is none."""
+    from ledger.catalog import Registry, load_catalog  # only this option needs the catalog, and the proofs
+    from ledger.schema_migration.newest import Newest
+
+    return Newest(Registry(load_catalog(shell.catalog)), reader)
 
 
 def _for_people(row: ReplayRow) -> Row:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import takewhile
 
 from ledger.calls import TERMINAL, Call
@@ -62,7 +62,14 @@ def note_message(settled: Settled, wire: WireFormat, limit: int = SHOWN_BYTES) -
 class Teller:
     """Tells the entries of one session in their order, and keeps what the later ones need of the earlier: the ids."""
 
-    def __init__(self, wire: WireFormat, limit: int = SHOWN_BYTES, gone: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        wire: WireFormat,
+        limit: int = SHOWN_BYTES,
+        gone: Collection[str] = (),
+        told_as: Callable[[Call], Call] = lambda call: call,
+    ) -> None:
+        self._told_as = told_as
         self._wire = wire
         self._limit = limit
         self._gone = frozenset(gone)
@@ -116,7 +123,7 @@ class Teller:
     def _answered(self, history: History, turn: Turn) -> list[Answered]:
         return [
             Answered(
-                intent,
+                self._told_as(intent),
                 self._ids.give(intent.provider_call_id, intent.call_id),
                 told_text(read, self._limit),
                 error=read.state != "succeeded",

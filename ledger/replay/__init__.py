@@ -5,10 +5,13 @@ from ledger.replay.document import replay_json
 from ledger.replay.messages import begins_with_instructions, replay_messages
 from ledger.replay.reading import call_at, last_sequence, session_at, session_events
 from ledger.replay.rows import ReplayRow, replay_rows
+from ledger.replay.shapes import Shaped, Shaping
 
 __all__ = [
     "Difference",
     "ReplayRow",
+    "Shaped",
+    "Shaping",
     "begins_with_instructions",
     "call_at",
     "compare",

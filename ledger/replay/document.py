@@ -12,19 +12,22 @@ from ledger.events.fields import to_wire
 from ledger.history import Said, Settled
 from ledger.providers.answer import answer
 from ledger.replay.reading import last_sequence
+from ledger.replay.shapes import Shaping
 from ledger.replay.told import AskedCall, Ending, Passage, passages
 from ledger.store.port import Reader
 from ledger.strictjson import JsonObject
 
 
-def replay_json(reader: Reader, session_id: str, at: int | None = None) -> Iterator[str]:
+def replay_json(
+    reader: Reader, session_id: str, at: int | None = None, *, shaping: Shaping | None = None
+) -> Iterator[str]:
     """
     Yield the pieces of one JSON object in printable ASCII: `sessionId`, `at`, `turns`, then how the session stands.
 
     Each turn has what was said `before` it and its `calls`: the intent, the state and the `answer` as of `at`, and in
     `read` what the model had read where that is something else. `hosted` are the calls that the provider executed
-    itself, where there are any. Raises `UnknownSession`, and `UsageError` where the session has no event `at`, at the
-    first piece.
+    itself, where there are any. With `shaping` each call says in `asVersion` how it reads in the newest form. Raises
+    `UnknownSession`, and `UsageError` where the session has no event `at`, at the first piece.
     """
     until = last_sequence(reader, session_id, at)
     yield f'{{"sessionId": {_dumps(session_id)}, "at": {until}, "turns": ['
@@ -33,11 +36,11 @@ def replay_json(reader: Reader, session_id: str, at: int | None = None) -> Itera
         if isinstance(passage, Ending):
             yield "], " + _dumps(_ending(passage)).removeprefix("{")
         else:
-            yield comma + _dumps(_turn(passage))
+            yield comma + _dumps(_turn(passage, shaping))
             comma = ", "
 
 
-def _turn(passage: Passage) -> JsonObject:
+def _turn(passage: Passage, shaping: Shaping | None) -> JsonObject:
     turn = passage.turn
     body = turn.body
     return {
@@ -47,7 +50,7 @@ def _turn(passage: Passage) -> JsonObject:
         "provider": body.provider,
         "text": body.text,
         "stopReason": body.stop_reason,
-        "calls": [_call(asked) for asked in passage.calls],
+        "calls": [_call(asked) | _shaped(asked, shaping) for asked in passage.calls],
         **({"hosted": [_hosted(call) for call in passage.hosted]} if passage.hosted else {}),
         **_before(passage),
     }
@@ -104,6 +107,10 @@ def _call(asked: AskedCall) -> JsonObject:
         "answer": stands,
     }
     return found if read == stands else found | {"read": read}
+
+
+def _shaped(asked: AskedCall, shaping: Shaping | None) -> JsonObject:
+    return {} if shaping is None else {"asVersion": shaping(asked.intent).to_wire()}
 
 
 def _hosted(call: Call) -> JsonObject:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from ledger.events import MessageRecorded, TurnRecorded
 from ledger.providers.answer import SHOWN_BYTES
@@ -10,20 +11,28 @@ from ledger.providers.conversation import Teller
 from ledger.providers.port import WireFormat
 from ledger.providers.quoted import SYSTEM
 from ledger.replay.reading import session_events
+from ledger.replay.shapes import Shaping, in_shape
 from ledger.replay.told import entries_as_told
 from ledger.store.port import Reader
 from ledger.strictjson import JsonObject
 
 
 def replay_messages(
-    reader: Reader, session_id: str, wire: WireFormat, *, at: int | None = None, limit: int = SHOWN_BYTES
+    reader: Reader,
+    session_id: str,
+    wire: WireFormat,
+    *,
+    at: int | None = None,
+    limit: int = SHOWN_BYTES,
+    shaping: Shaping | None = None,
 ) -> Iterator[JsonObject]:
     """
     Yield the conversation as it was after the event `at`: the same messages as `conversation` of the folded session.
 
-    Raises `UnknownSession`, and `UsageError` where the session has no event `at`, at the first message.
+    With `shaping` the calls are told in the newest form, as far as that is proved. Raises `UnknownSession`, and
+    `UsageError` where the session has no event `at`, at the first message.
     """
-    teller = Teller(wire, limit)
+    teller = Teller(wire, limit, told_as=partial(in_shape, shaping))
     for history, entries, _ in entries_as_told(reader, session_id, at):
         yield from teller.tell(history, entries)
     yield from teller.end()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ledger.calls import TERMINAL, Call, evolve
 from ledger.errors import IllegalTransition
 from ledger.events import CallProposed, Event, Unreadable
 from ledger.replay.reading import call_at, session_events
+from ledger.replay.shapes import Shaped, Shaping
 from ledger.replay.summary import summary
 from ledger.store.port import Reader
 from ledger.strictjson import Json, JsonObject
@@ -20,7 +21,8 @@ class ReplayRow:
     An event as people read it.
 
     `state` is its call's state after it, `summary` one sentence or less (it may hold text of any origin: escape it
-    for a terminal). `raw` is the record of an event that this release cannot read.
+    for a terminal). `raw` is the record of an event that this release cannot read. `shaped`: how a proposed call reads
+    in the newest form, where that was asked for.
     """
 
     sequence: int
@@ -34,10 +36,11 @@ class ReplayRow:
     state: str | None
     summary: str
     raw: Json = None
+    shaped: Shaped | None = None
 
     def to_wire(self) -> JsonObject:
-        """Return the row under its wire names; `raw` only where there is one."""
-        row = {
+        """Return the row under its wire names; `raw` and `asVersion` only where there is one."""
+        row: JsonObject = {
             "sequence": self.sequence,
             "recordedAt": self.recorded_at,
             "turn": self.turn,
@@ -49,21 +52,27 @@ class ReplayRow:
             "state": self.state,
             "summary": self.summary,
         }
+        if self.shaped is not None:
+            row["asVersion"] = self.shaped.to_wire()
         return row if self.raw is None else row | {"raw": self.raw}
 
 
-def replay_rows(reader: Reader, session_id: str, at: int | None = None) -> Iterator[ReplayRow]:
+def replay_rows(
+    reader: Reader, session_id: str, at: int | None = None, *, shaping: Shaping | None = None
+) -> Iterator[ReplayRow]:
     """
     Yield a row for each event up to `at`, reading on as they are taken.
 
-    An event that cannot be read is a row with its `raw` record. Raises `UnknownSession`, and `UsageError` where the
+    An event that cannot be read is a row with its `raw` record. With `shaping` a proposal tells its arguments in the
+    newest form, and which that is. Raises `UnknownSession`, and `UsageError` where the
     session has no event `at`, at the first row.
     """
     states = _States(reader, session_id)
     for event in session_events(reader, session_id, at):
         state, fits = states.after(event)
         body = event.body
-        text = summary(body)
+        shaped = shaping(evolve(Call(), event)) if shaping is not None and isinstance(body, CallProposed) else None
+        text = summary(body) if shaped is None else summary(replace(body, **_asked(shaped))) + _versions(shaped)
         yield ReplayRow(
             sequence=event.sequence,
             recorded_at=event.recorded_at,
@@ -76,7 +85,18 @@ def replay_rows(reader: Reader, session_id: str, at: int | None = None) -> Itera
             state=state,
             summary=text if fits else f"does not follow the call's state, passed over: {text}",
             raw=body.raw if isinstance(body, Unreadable) else None,
+            shaped=shaped,
         )
+
+
+def _asked(shaped: Shaped) -> dict[str, Json]:
+    return {"arguments": shaped.arguments, "raw_arguments": None} if shaped.moved else {}
+
+
+def _versions(shaped: Shaped) -> str:
+    """Return which versions a row is about, and why not the newest."""
+    way = f"v{shaped.recorded or '?'}" + (f" as v{shaped.version}" if shaped.moved else "")
+    return f" ({way})" if shaped.code is None else f" ({way}: {shaped.message})"
 
 
 class _States:
