@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from ledger.session.ledger import Ledger
+from ledger.store.urls import open_store
 
 NAME = "ledger.db"
 
@@ -25,7 +26,7 @@ def open_fresh(folder: Path, **settings: Any) -> Ledger:
 def _empty() -> dict[str, bytes]:
     """Return the files of an empty ledger, made once in a process."""
     with TemporaryDirectory(prefix="ledger-") as folder:
-        Ledger.open(f"sqlite:///{folder}/{NAME}").close()
+        open_store(f"sqlite:///{folder}/{NAME}", create=True).close()  # nothing of the catalog that lies here is in it
         return {
             path.name: path.read_bytes() for path in Path(folder).iterdir() if not path.name.endswith(("-shm", ".lock"))
         }

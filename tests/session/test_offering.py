@@ -20,6 +20,9 @@ from tests.session.agents import asked, recorded
 
 ALL = ["cancel_order", "find_order", "refund_order", "send_email"]
 
+NO_TOOLS = Catalog(tools={}, digest="")
+"""Instead of the catalog of the folder that the tests run in."""
+
 
 def with_tools(ledger: Ledger) -> Ledger:
     """Register four tools, as every process of this host does."""
@@ -49,13 +52,13 @@ def with_tools(ledger: Ledger) -> Ledger:
 
 def reopen_fresh(folder: Path) -> Ledger:
     """The same host in its next process."""
-    return with_tools(open_fresh(folder))
+    return with_tools(open_fresh(folder, catalog=NO_TOOLS))
 
 
 @pytest.fixture
 def ledger() -> Any:
     """A host that is never resumed."""
-    with with_tools(Ledger.open("memory://")) as found:
+    with with_tools(Ledger.open("memory://", catalog=NO_TOOLS)) as found:
         yield found
 
 
@@ -133,7 +136,7 @@ def test_a_session_says_what_its_tools_take(ledger: Ledger) -> None:
 def test_an_offer_above_the_budget_is_logged(caplog: pytest.LogCaptureFixture, budget: int | None, warned: int) -> None:
     """Once for each offer, with ids and numbers only."""
     with (
-        with_tools(Ledger.open("memory://", tools_budget=budget)) as ledger,
+        with_tools(Ledger.open("memory://", catalog=NO_TOOLS, tools_budget=budget)) as ledger,
         caplog.at_level(logging.WARNING, "ledger"),
     ):
         session = ledger.session("s")
