@@ -13,6 +13,7 @@ from ledger.catalog.guarding import Guards
 from ledger.catalog.lock import TOOL, Lock, is_draft, schema_files, upcast_file
 from ledger.catalog.notes import Note
 from ledger.catalog.published import published_notes
+from ledger.catalog.retire import retirement_notes
 from ledger.catalog.samples import count_examples, example_notes
 from ledger.strictjson import JsonObject
 
@@ -66,6 +67,7 @@ def _notes(sources: Sources) -> Iterator[Note]:
     yield from example_notes(sources, guarded)
     for definition in sources.catalog.tools.values():
         yield from _proofs(definition, sources)
+    yield from retirement_notes(sources.catalog)
     for folder in sources.folders:
         yield from _files(folder, sources.catalog.tools.get(folder.tool))
     offered = [

@@ -14,7 +14,7 @@ from ledger.catalog.guard import guard, guard_input
 from ledger.catalog.lock import TOOL, Lock, output_digest
 from ledger.catalog.names import check_name, folder_of
 from ledger.catalog.shape import shape_of
-from ledger.catalog.versions import draft_of, new_version
+from ledger.catalog.versions import draft_of, new_version, not_removed
 from ledger.errors import CatalogFault
 from ledger.strictjson import Json, JsonObject, canonical, digest
 
@@ -58,6 +58,7 @@ def taken(name: str, subject: Subject, sources: Sources, *, trust_hints: bool = 
         if not isinstance(subject.words.get("description"), str) or not subject.words["description"].strip():
             raise CatalogFault("it has no description, and that is what a model chooses by")
         if name in sources.catalog.tools:
+            not_removed(sources.catalog.tools[name])
             return _again(sources.catalog.tools[name], subject, shapes, sources)
         return Taken(tool=name, what="new", version=1, files=_first(name, subject, _contract(subject, trust_hints)))
     except CatalogFault as fault:

@@ -21,6 +21,7 @@ FindingCode: TypeAlias = Literal[
     "name_reused",
     "name_released",
     "name_collision",
+    "replacement_unfit",
     "example_refused",
     "example_accepted",
     "example_misplaced",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,6 +10,7 @@ from ledger.catalog.compile import compile_guarded
 from ledger.catalog.definition import Catalog, Replacement, ToolDefinition
 from ledger.catalog.documents import STAGES
 from ledger.catalog.guard import CAPS, guard
+from ledger.catalog.notes import Note
 from ledger.catalog.words import listed, shown
 from ledger.errors import RetirementRefused
 from ledger.events.words import Stage
@@ -65,6 +66,23 @@ def retired(definition: ToolDefinition, document: JsonObject, catalog: Catalog, 
     retirement |= {} if asked.hint is None else {"hint": asked.hint}
     retirement |= {} if asked.retention_days is None else {"retentionDays": asked.retention_days}
     return _inserted(changed, "retirement", retirement) if retirement else changed
+
+
+def retirement_notes(catalog: Catalog) -> Iterator[Note]:
+    """Yield the replacements of retired tools that models cannot use: by hand a file is soon written wrong."""
+    for definition in catalog.tools.values():
+        for index, replacement in enumerate(definition.replacements if definition.stage != "active" else ()):
+            try:
+                _check(definition.name, replacement, catalog)
+            except RetirementRefused as refused:
+                yield Note(
+                    code="replacement_unfit",
+                    tool=definition.name,
+                    path=definition.path,
+                    pointer=f"/retirement/replacements/{index}",
+                    message=refused.message,
+                    hint=refused.hint,
+                )
 
 
 def _check(tool: str, replacement: Replacement, catalog: Catalog) -> None:

@@ -35,6 +35,13 @@ def draft_of(definition: ToolDefinition, lock: Lock) -> int | None:
     return highest if is_draft(definition, highest, lock) else None
 
 
+def not_removed(definition: ToolDefinition) -> None:
+    """Raise CatalogFault for a removed tool: its name stands for what was recorded, and is never used again."""
+    if definition.stage == "removed":
+        message = f"{definition.name} is removed, and the name of a removed tool is never used again"
+        raise CatalogFault(message, path=definition.path, pointer="/stage", hint="Give the tool another name.")
+
+
 def new_version(definition: ToolDefinition, folder: Folder, lock: Lock, *, current: bool = False) -> Change:
     """
     Return a new version that is a copy of the current one: schema, output schema, contract, words.
@@ -42,6 +49,7 @@ def new_version(definition: ToolDefinition, folder: Folder, lock: Lock, *, curre
     The current version stays what it is, unless *current*; where there is a draft already, *current* makes that the
     current version instead. Raises CatalogFault where a draft or a file is in the way.
     """
+    not_removed(definition)
     draft = draft_of(definition, lock)
     if draft is not None and current:
         return made_current(definition, folder, draft)

@@ -7,8 +7,13 @@ from typing import Any
 import pytest
 
 from ledger.catalog import Replacement, load_catalog
+from ledger.catalog.diff import read_subjects
+from ledger.catalog.disk import read_sources
+from ledger.catalog.lists import taken
+from ledger.catalog.lock import Lock
 from ledger.catalog.retire import Retirement, retired, skipped
-from ledger.errors import RetirementRefused
+from ledger.catalog.versions import new_version
+from ledger.errors import CatalogFault, RetirementRefused
 from tests.catalog.shelf import SCHEMA, Shelf
 
 GREP = Replacement(tool="grep", when="the text is known", example={"path": "a"})
@@ -149,3 +154,31 @@ def test_a_replacement_is_not_retired_under_its_tool(shelf: Shelf) -> None:
 def test_which_stages_are_skipped(old: Any, new: Any, left_out: tuple[str, ...]) -> None:
     """Those between the two; none on the way back."""
     assert skipped(old, new) == left_out
+
+
+def test_a_check_finds_what_was_written_by_hand(shelf: Shelf) -> None:
+    """Of retired tools only: a replacement that is gone, or whose example is no call of it, with its place."""
+    shelf.publish()
+    entries = [{"tool": "grep"}, {"tool": "rg"}, {"tool": "glob", "example": {}}]
+    shelf.edit("search_code/tool.json", retirement={"replacements": entries})
+    assert shelf.said() == []
+    shelf.edit("search_code/tool.json", stage="compat")
+    place = "search_code/tool.json"
+    assert shelf.said() == [
+        ("replacement_unfit", place, "/retirement/replacements/1"),
+        ("replacement_unfit", place, "/retirement/replacements/2"),
+    ]
+
+
+def test_the_name_of_a_removed_tool_is_not_used_again(shelf: Shelf) -> None:
+    """Neither a new version nor a list of tools brings it back: its versions are those that were recorded."""
+    shelf.edit("search_code/tool.json", stage="removed")
+    sources = read_sources(shelf.root)
+    [folder] = [each for each in sources.folders if each.tool == "search_code"]
+    with pytest.raises(CatalogFault, match="the name of a removed tool is never used again"):
+        new_version(sources.catalog.tools["search_code"], folder, Lock())
+    [subject] = read_subjects(
+        {"name": "search_code", "description": "Search.", "inputSchema": SCHEMA}, "t.json"
+    ).values()
+    found = taken("search_code", subject, sources, trust_hints=False)
+    assert (found.what, found.files, found.pointer) == ("refused", {}, "/stage")
