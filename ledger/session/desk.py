@@ -125,7 +125,8 @@ def _reviewer(by: str | None, about: dict[str, Any]) -> Reviewer:
     note, evidence = about.pop("note", None), tuple(about.pop("evidence", ()))
     verified = bool(about.pop("verified", False))
     if about:
-        raise UsageError(f"unknown options: {', '.join(sorted(about))}")
+        hint = "All take by, note, evidence, verified; resolve also result, run, arguments; it and approve digest."
+        raise UsageError(f"unknown options: {', '.join(sorted(about))}", hint=hint)
     return reviewing.reviewer(by, note, evidence, verified=verified)
 
 

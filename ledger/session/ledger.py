@@ -42,7 +42,9 @@ _SETTINGS = frozenset(
     {"lease_seconds", "workers", "max_attempts", "run_not_started", "tools_budget", "host_release", "jitter", "owner"}
     | {"limits"}
 )
-_ABOUT = frozenset({"agent", "model", "labels", "parent", "transcript"})
+_ABOUT = frozenset(
+    {"agent", "model", "labels", "parent", "transcript", "principal", "on_behalf_of", "tenant", "limits", "wait"}
+)
 
 
 class Ledger(Desk):
