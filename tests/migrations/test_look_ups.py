@@ -23,7 +23,7 @@ KEPT = ("event", "session_head", "call", "tool_version")
 """Tables that revision 0001 has too."""
 
 
-def odd(path: Path) -> None:
+def odd(path: Path, notes: int = 2100) -> None:
     """Record labels, resources and actors that UTF-8 cannot hold, and more events than a span takes."""
     store = open_store(f"sqlite:///{path}", create=False)
     story = Story("odd\udce9", tenant="t\udce9", principal="")
@@ -33,7 +33,7 @@ def odd(path: Path) -> None:
     drafts.append(story.of_call("odd-call", CallAuthorized(by="policy", arguments_digest="d")))
     start = CallStarted(idempotency_key="k", worker="w", token=1, resource_keys=("repo:\udce9", "b"))
     drafts.append(story.of_call("odd-call", start, attempt=1))
-    drafts += [story.event(note("x")) for _ in range(2100)]
+    drafts += [story.event(note("x")) for _ in range(notes)]
     store.append(Append(session_id=story.session_id, drafts=tuple(drafts), calls=story.rows("odd-call")))
     store.close()
 

@@ -85,9 +85,33 @@ def hold(url: str) -> None:
 def open_once(url: str) -> None:
     """Open, say so; wait for a line, so that several start at once."""
     sys.stdin.readline()
-    store = open_store(url, create=True)
+    store = open_store(url, create=True, migrate="auto")
     add(store, f"s{os.getpid()}", "a")
     store.close()
+
+
+def open_in_four_processes(url: str) -> None:
+    """Open a ledger in four forked processes at once."""
+    import ledger.store.migrate  # noqa: F401 - loaded once, for all of them
+
+    gate, go = os.pipe()
+    pids = []
+    for number in range(4):
+        pid = os.fork()
+        if pid == 0:
+            code = 1
+            try:
+                os.close(go)
+                os.read(gate, 1)  # ends when the parent closes it
+                store = open_store(url, create=True)
+                add(store, f"p{number}", "a")
+                store.close()
+                code = 0
+            finally:
+                os._exit(code)
+        pids.append(pid)
+    os.close(go)
+    assert [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in pids] == [0] * 4
 
 
 def open_four_times(*urls: str) -> None:
@@ -135,7 +159,17 @@ def take(url: str, session_id: str, owner: str) -> None:
 
 PROGRAMS: dict[str, Callable[..., None]] = {
     program.__name__: program
-    for program in (append, append_and_die, audit, hold, loaded, open_four_times, open_once, take)
+    for program in (
+        append,
+        append_and_die,
+        audit,
+        hold,
+        loaded,
+        open_four_times,
+        open_in_four_processes,
+        open_once,
+        take,
+    )
 }
 
 if __name__ == "__main__":
