@@ -1,0 +1,39 @@
+"""What is known of the files between two versions."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ledger.catalog import load_catalog
+from ledger.catalog.upcast.between import between
+from tests.catalog.shelf import Shelf
+from tests.catalog.upcast.scenes import closed_object
+
+TEXT = {"type": "string"}
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "status"),
+    [
+        (1, 2, "proved"),
+        (1, 3, "proved"),
+        (1, 4, "refuted"),
+        (3, 4, "refuted"),
+        (4, 5, "none"),
+        (1, 6, "none"),
+        (2, 2, "none"),
+        (3, 1, "none"),
+    ],
+)
+def test_the_worst_step_counts(tmp_path: Path, start: int, end: int, status: str) -> None:
+    """Proved over all steps, refuted where one is, none where they do not lead there."""
+    shelf = Shelf(tmp_path)
+    forms: list[Any] = [closed_object({name: TEXT}) for name in ("a", "b", "c", "d", "e", "f")]
+    shelf.tool(schemas=tuple(forms))
+    for number, (old, new) in enumerate((("a", "b"), ("b", "c"), ("c", "wrong")), 1):
+        ops = [{"op": "rename", "from": f"/{old}", "to": f"/{new}"}]
+        document = {"tool": "look_at", "from": number, "to": number + 1, "assertedBy": "ada", "ops": ops}
+        shelf.write(f"look_at/v{number}-v{number + 1}.upcast.json", document)
+    shelf.write("look_at/v4-v5.upcast.json", {"tool": "look_at", "from": 4, "to": 5, "semantic": "Other."})
+    assert between(load_catalog(shelf.root).tools["look_at"], start, end) == status
