@@ -96,27 +96,34 @@ class Heartbeat:
         self._held: dict[str, int] = {}
         self._lock = threading.Lock()
         self._wake = threading.Event()
-        self._pid = -1
+        self._beats = False
+        self._pid = os.getpid()
+
+    def _mine(self) -> threading.Lock:
+        """Return the lock; a forked child has one of its own (somebody may hold the parent's), and no lease yet."""
+        if self._pid != os.getpid():
+            self._pid, self._beats, self._held, self._lock = os.getpid(), False, {}, threading.Lock()
+        return self._lock
 
     def hold(self, session_id: str, token: int) -> None:
         """Keep this lease alive until `drop`."""
-        with self._lock:
+        with self._mine():
             self._held[session_id] = token
-            if self._pid != os.getpid():
-                self._pid = os.getpid()
+            if not self._beats:
+                self._beats = True
                 self._wake = threading.Event()
                 threading.Thread(target=self._beat, args=(self._wake,), name="ledger-heartbeat", daemon=True).start()
 
     def drop(self, session_id: str) -> None:
         """Stop renewing this lease."""
-        with self._lock:
+        with self._mine():
             self._held.pop(session_id, None)
 
     def stop(self) -> None:
         """End the thread."""
-        with self._lock:
+        with self._mine():
             self._held.clear()
-            self._pid = -1
+            self._beats = False
             self._wake.set()
 
     def _beat(self, stopped: threading.Event) -> None:
@@ -125,7 +132,7 @@ class Heartbeat:
 
     def beat(self) -> None:
         """Renew every lease that is held; one that was lost is dropped, its holder learns it at its next append."""
-        with self._lock:
+        with self._mine():
             held = list(self._held.items())
         for session_id, token in held:
             try:

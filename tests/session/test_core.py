@@ -198,6 +198,19 @@ class Renewals:
         return bool(answer)
 
 
+def test_a_forked_child_renews_nothing_of_its_parent() -> None:
+    """It was forked while another thread had the lock, which nobody in the child will ever give back."""
+    store = Renewals(True)
+    heart = Heartbeat(store, 3600)  # type: ignore[arg-type]  # it needs `renew` only
+    heart.hold("s", 7)
+    with heart._lock:
+        heart._pid = -1  # what a child sees: the pid of another process
+        heart.hold("t", 8)
+        heart.beat()
+        heart.stop()
+    assert store.asked == [("t", 8)]
+
+
 def test_the_heartbeat_renews_what_is_held() -> None:
     """A store in trouble is asked again at the next beat; a lease that was lost is not."""
     store = Renewals(StoreUnavailable("x"), True, False)
