@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from ledger import Allow, Ask
+from ledger.testing.empty import open_fresh
 from tests.catalog.shelf import Shelf
 from tests.cli.running import data, failure, ledger
-from tests.session.agents import asked, opened
+from tests.session.agents import asked
 
 RETIRE = ("tool", "retire", "search_code", "--stage")
 
@@ -22,7 +23,7 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shelf = Shelf(folder / "schemas/tools")
     for name in ("search_code", "grep"):
         shelf.tool(name)
-    with opened(folder, catalog=str(shelf.root)) as host:
+    with open_fresh(folder, catalog=str(shelf.root)) as host:
 
         @host.tool("search_code")
         def search_code(path: str) -> str:
@@ -135,7 +136,7 @@ def test_the_retention_counts_from_the_sessions_last_event(here: Shelf, monkeypa
 def test_many_sessions_are_counted_and_some_are_named(here: Shelf, tmp_path: Path) -> None:
     """Ten names are enough to see what it is about."""
     here.edit("search_code/tool.json", stage="compat")
-    with opened(tmp_path, catalog=str(here.root)) as host:
+    with open_fresh(tmp_path, catalog=str(here.root)) as host:
         host.tool("grep")(lambda path: path)
         for number in range(12):
             with host.session(f"s{number:02}") as session:

@@ -11,8 +11,9 @@ from ledger import Allow, Ledger
 from ledger.events import ToolStageChanged, read_event
 from ledger.providers.answer import answer
 from ledger.testing import crash
+from ledger.testing.empty import open_fresh
 from tests.recovery.scenes import Gone, gone
-from tests.session.agents import asked, opened
+from tests.session.agents import asked
 
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "additionalProperties": False}
 INSTEAD = [{"tool": "grep", "when": "the text is known", "example": {"path": "a"}}]
@@ -39,7 +40,7 @@ class Host:
 
     def open(self, stage: str, **retirement: Any) -> Ledger:
         self.write(stage, **retirement)
-        ledger = opened(self.folder, catalog=str(self.folder / "catalog"))
+        ledger = open_fresh(self.folder, catalog=str(self.folder / "catalog"))
         self.started.append(ledger)
         for name in ("search", "grep"):
             ledger.tool(name)(self.look)
