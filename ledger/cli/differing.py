@@ -21,6 +21,9 @@ from ledger.catalog.diff import (
     read_subjects,
     worst,
 )
+from ledger.catalog.upcast.between import between
+from ledger.catalog.upcast.proof import Status
+from ledger.catalog.upcast.suggest import suggest
 from ledger.cli.faults import DONE, FAILED
 from ledger.cli.layout import block, facts, heading
 from ledger.cli.opening import catalog_folder
@@ -29,7 +32,7 @@ from ledger.cli.table import Column, plain
 from ledger.cli.text import Ink, Line, Tone, cut
 from ledger.cli.tools import KnownTool, known_tool
 from ledger.errors import CatalogFault, JsonRejected, NotKnown
-from ledger.strictjson import Json, Limits, decode, to_pointer
+from ledger.strictjson import Json, JsonObject, Limits, decode, to_pointer
 
 MAX_FILE: Final = 16 * 2**20
 MAX_NESTED: Final = 80
@@ -41,6 +44,12 @@ _TONES: Final[Mapping[str, Tone]] = {
     "widening": "warn",
     "semantic": "bad",
     "incompatible": "bad",
+}
+_UPCASTS: Final[Mapping[Status, Tone]] = {"proved": "good", "unknown": "warn", "refuted": "bad"}
+_CARRIES: Final[Mapping[Status, str]] = {
+    "proved": "Its file carries recorded calls over, each with a certificate.",
+    "unknown": "Its file is not proved: nothing is carried by it. `ledger tool check` says why.",
+    "refuted": "Its file contradicts the schemas: nothing is carried by it. `ledger tool check` says why.",
 }
 _SAID: Final = {
     "identical": "Nothing is different.",
@@ -58,6 +67,26 @@ def versions(shell: Shell, name: str, old: str, new: str) -> Difference:
     """Compare two versions of a tool that the catalog or the ledger knows. Raises NotKnown."""
     tool = known_tool(shell, name)
     return difference(_version(tool, old), _version(tool, new), _settings(shell))
+
+
+def upcast(shell: Shell, name: str, old: str, new: str) -> Status:
+    """Return what is known of the upcast files between two versions; none where the catalog has none."""
+    defined, start, end = known_tool(shell, name).defined, _number(old), _number(new)
+    if defined is None or start is None or end is None:
+        return "none"
+    return between(defined, start, end, _settings(shell))
+
+
+def draft(shell: Shell, name: str, old: str, new: str) -> JsonObject | None:
+    """Guess the upcast file between two versions that the catalog defines; None: nothing. Raises NotKnown."""
+    tool, ends = known_tool(shell, name), []
+    for text in (old, new):
+        defined, _ = tool.version(_number(text))
+        if defined is None:
+            hint = "A draft is made of two versions whose schemas stand in the catalog."
+            raise NotKnown(f"the catalog has no version {text!r} of {tool.name}", code="unknown_tool", hint=hint)
+        ends.append(defined)
+    return suggest(*ends)
 
 
 def files(shell: Shell, old: str, new: str) -> Difference:
@@ -116,10 +145,13 @@ def _settings(shell: Shell) -> Settings:
     return Settings(significant=catalog.significant, formats=catalog.formats)
 
 
-def _version(tool: KnownTool, text: str) -> Subject:
+def _number(text: str) -> int | None:
     plain = text.removeprefix("v")
-    number = int(plain) if plain.isascii() and plain.isdigit() and len(plain) <= len("999999") else None
-    defined, recorded = tool.version(number)
+    return int(plain) if plain.isascii() and plain.isdigit() and len(plain) <= len("999999") else None
+
+
+def _version(tool: KnownTool, text: str) -> Subject:
+    defined, recorded = tool.version(_number(text))
     if defined is not None:
         return of_version(defined)
     if recorded is None:
@@ -141,14 +173,30 @@ def status(found: Difference) -> int:
     return FAILED if found.needs_person else DONE
 
 
-def told(shell: Shell, found: Difference) -> None:
+def told(shell: Shell, found: Difference, upcast: Status = "none") -> None:
     """Print the difference: the verdict, a row for each finding with the worst first, and what shows it."""
     verdict = found.verdict
-    shell.out.show(found.to_wire(), [(Ink(verdict, _TONES[verdict]), f"  {_SAID[verdict]}")])
+    lines: list[Line] = [(Ink(verdict, _TONES[verdict]), f"  {_SAID[verdict]}")]
+    if upcast != "none":
+        lines.append((Ink(f"upcast {upcast}", _UPCASTS[upcast]), f"  {_CARRIES[upcast]}"))
+    shell.out.show(found.to_wire(upcast), lines)
     if not shell.json and found.findings:
         shell.out.lines([""])
         shell.out.rows(({**each.to_wire(), "verdict": each.verdict} for each in found.findings), COLUMNS)
         shell.out.lines(_shown(found.counterexample))
+
+
+def guessed(shell: Shell, document: JsonObject | None) -> int:
+    """Print a draft as it would stand in its file; return the exit status, 1 where there is none."""
+    if document is None:
+        shell.out.show({"draft": None}, ["Nothing can be guessed: the change is one of meaning, or there is none."])
+        return FAILED
+    if shell.json:
+        shell.out.show({"draft": document}, ())
+    else:
+        shell.out.verbatim(dumps(document, indent=2, ensure_ascii=False).splitlines())
+    shell.out.note("A guess, and names mislead: nothing is carried until somebody writes assertedBy.")
+    return DONE
 
 
 def _short(value: Any) -> str:

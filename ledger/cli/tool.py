@@ -58,19 +58,22 @@ def show(shell: Shell, tool: str, version: int | None) -> None:
 
 @command.command("diff", examples=["ledger tool diff send_email 1 2", "ledger tool diff old.json new.json --json"])
 @click.argument("what", nargs=-1, metavar="TOOL A B | OLD.json NEW.json")
+@click.option("--suggest", is_flag=True, help="Guess the upcast file between two versions and print the draft instead.")
 @click.pass_obj
-def diff(shell: Shell, what: tuple[str, ...]) -> None:
+def diff(shell: Shell, what: tuple[str, ...], *, suggest: bool) -> None:
     """Compare two versions of a tool, or two files: what changes for calls that were recorded under the old one."""
     from ledger.cli import differing
 
     match what:
+        case name, old, new if suggest:
+            raise click.exceptions.Exit(differing.guessed(shell, differing.draft(shell, name, old, new)))
         case name, old, new:
-            found = differing.versions(shell, name, old, new)
-        case old, new:
-            found = differing.files(shell, old, new)
+            found, upcast = differing.versions(shell, name, old, new), differing.upcast(shell, name, old, new)
+        case old, new if not suggest:
+            found, upcast = differing.files(shell, old, new), "none"
         case _:
             raise click.UsageError("Give a tool and two of its versions, or two files.", click.get_current_context())
-    differing.told(shell, found)
+    differing.told(shell, found, upcast)
     if status := differing.status(found):
         raise click.exceptions.Exit(status)
 

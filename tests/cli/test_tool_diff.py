@@ -182,3 +182,62 @@ def test_a_file_that_cannot_be_read() -> None:
     new = written("new.json", NEW)
     assert failure("tool", "diff", "missing.json", new)[2].startswith("missing.json: the file cannot be read")
     assert "16,777,216 bytes" in failure("tool", "diff", written("big.json", " " * (2**24 + 1)), new)[2]
+
+
+def closed(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def renamed(**upcast: Any) -> None:
+    """A catalog whose second version renamed an argument, with this upcast file."""
+    written("schemas/tools/catalog.json", {})
+    versions = {"1": {"contract": {"effect": "write"}}, "2": {"contract": {"effect": "write"}}}
+    written("schemas/tools/send/tool.json", {"name": "send", "description": "Send.", "versions": versions})
+    written("schemas/tools/send/v1.json", closed(amt={"type": "integer"}))
+    written("schemas/tools/send/v2.json", closed(amount={"type": "integer"}))
+    if upcast:
+        written("schemas/tools/send/v1-v2.upcast.json", {"tool": "send", "from": 1, "to": 2, **upcast})
+
+
+@pytest.mark.parametrize(
+    ("upcast", "status", "said"),
+    [
+        ({}, "none", None),
+        ({"semantic": "It is net now."}, "none", None),
+        ({"ops": [{"op": "rename", "from": "/amt", "to": "/amount"}]}, "unknown", "upcast unknown"),
+        ({"assertedBy": "ada", "ops": [{"op": "rename", "from": "/amt", "to": "/amount"}]}, "proved", "upcast proved"),
+        ({"assertedBy": "ada", "ops": [{"op": "rename", "from": "/amt", "to": "/sum"}]}, "refuted", "upcast refuted"),
+    ],
+)
+def test_what_is_known_of_the_upcast(upcast: dict[str, Any], status: str, said: str | None) -> None:
+    """The difference stays what it is; beside it stands whether the catalog's file carries calls over."""
+    renamed(**upcast)
+    done = ledger("tool", "diff", "send", "1", "v2", "--json")
+    assert (done.exit_code, json.loads(done.stdout)["data"]["upcast"]) == (1, status)
+    shown = ledger("tool", "diff", "send", "1", "2").stdout
+    assert "incompatible" in shown
+    assert ("upcast" in shown) == (said is not None)
+    assert said is None or said in shown
+
+
+def test_a_guess_is_printed_and_not_applied() -> None:
+    """--suggest prints a file that wants a person; written down as it is, nothing is carried by it."""
+    renamed()
+    done = ledger("tool", "diff", "send", "1", "2", "--suggest")
+    assert done.exit_code == 0
+    assert "assertedBy" in done.stderr
+    draft = json.loads(done.stdout)
+    assert draft["ops"] == [{"op": "rename", "from": "/amt", "to": "/amount"}]
+    assert "assertedBy" not in draft
+    assert data("tool", "diff", "send", "1", "2", "--suggest")["draft"] == draft
+    written("schemas/tools/send/v1-v2.upcast.json", draft)
+    assert json.loads(ledger("tool", "diff", "send", "1", "2", "--json").stdout)["data"]["upcast"] == "unknown"
+
+
+def test_nothing_is_guessed_of_nothing() -> None:
+    """1 where two versions are alike; versions that the catalog does not hold, and files, have no draft."""
+    catalog()
+    same = ledger("tool", "diff", "send", "2", "3", "--suggest")
+    assert (same.exit_code, "Nothing can be guessed" in same.stdout) == (1, True)
+    assert failure("tool", "diff", "send", "1", "9", "--suggest")[:2] == (1, "unknown_tool")
+    assert ledger("tool", "diff", "old.json", "new.json", "--suggest").exit_code == 2
