@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from importlib.metadata import version
 from types import ModuleType
 from typing import Any, Final, TypeAlias
 
@@ -84,6 +83,8 @@ def says_valid(is_valid: IsValid, value: Json) -> bool:
 @lru_cache
 def quick_name() -> str:
     """Return name and version, as events record it."""
+    from importlib.metadata import version  # some milliseconds, for those who have the extra
+
     return f"jsonschema-rs {version('jsonschema-rs')}"
 
 
