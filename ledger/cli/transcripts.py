@@ -83,7 +83,8 @@ def report_lines(report: ImportReport) -> Iterator[Line]:
 
 def _line(session: SessionReport) -> str:
     left = f", {session.open} of them without a result" if session.open else ""
-    return f"{session.session_id}: {session.state}, {session.calls} calls{left}"
+    calls = "1 call" if session.calls == 1 else f"{session.calls} calls"
+    return f"{session.session_id}: {session.state}, {calls}{left}"
 
 
 def _more(count: int) -> list[str]:
@@ -92,10 +93,16 @@ def _more(count: int) -> list[str]:
 
 def warn_of(shell: Shell, report: ImportReport) -> None:
     """Tell a person what was not taken in."""
+    if not report.sessions:
+        _warn_empty(shell, report.format)
     for session in report.refused[:_MOST_LINES]:
         _warn_refused(shell, session)
     for line in [problem.told() for problem in report.problems[:_MOST_LINES]] + _more(report.problem_count):
         shell.out.warn(line)
+
+
+def _warn_empty(shell: Shell, format: str) -> None:
+    shell.out.warn(f"No session was found: nothing in it reads as {format}. Is it another format (--format)?")
 
 
 def _warn_refused(shell: Shell, session: SessionReport) -> None:
@@ -111,6 +118,7 @@ class Repair:
         self.problems = 0
         self.faults = 0
         self._shell = shell
+        self._format = source.format
         self._found = repaired(source, to)
 
     def tell(self) -> None:
@@ -121,14 +129,18 @@ class Repair:
             self._shell.out.lines(dumps(session.body) for session in self._sessions())
 
     def _sessions(self) -> Iterator[Repaired]:
+        empty = True
         for found in self._found:
             if isinstance(found, Problem):
                 self.problems += 1
                 if self.problems <= _MOST_LINES:
                     self._shell.out.warn(found.told())
                 continue
+            empty = False
             yield found
             self._note(found)
+        if empty:
+            _warn_empty(self._shell, self._format)
 
     def _note(self, found: Repaired) -> None:
         report = found.report

@@ -94,6 +94,13 @@ def test_bad_records_are_told_and_fail(empty: Path) -> None:
     assert ledger("session", "import", name, "--skip-bad").exit_code == 0
 
 
+@pytest.mark.parametrize("command", ["import", "repair"])
+def test_a_transcript_read_in_another_format_is_told(empty: Path, command: str) -> None:
+    """Where nothing reads as the format that was named, silence would look like good news."""
+    done = ledger("session", command, write("t.json", json.dumps(WHOLE).encode()), "--format", "claude-code")
+    assert "No session was found: nothing in it reads as claude-code. Is it another format (--format)?" in done.stderr
+
+
 def test_a_refused_session_fails(empty: Path) -> None:
     """It is told with what to do; skipping bad records is no help."""
     write("t.jsonl", chat(WHOLE))
