@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 from ledger.errors import LedgerError
 from ledger.ids import Clock
+from ledger.store.backup import backup
 from ledger.store.port import Append, EventFilter
 from ledger.store.sqlite.changes import Changes
 from ledger.store.sqlite.files import Files
@@ -148,6 +149,21 @@ def auditor(path: Path) -> Job:
     return work
 
 
+def keeper(path: Path) -> Job:
+    """Keep house beside the writers: copy the ledger, and check the copy, again and again."""
+
+    def work(over: Callable[[], bool]) -> dict[str, Any]:
+        copies, bad = 0, 0
+        while not over():
+            copy = path.with_name(f"copy-{copies}.db")
+            bad += not backup(f"sqlite:///{path}", copy).health.sound
+            copy.unlink()
+            copies += 1
+        return {"copies": copies, "badCopies": bad}
+
+    return work
+
+
 def made(folder: Path) -> tuple[Path, Path]:
     """Make two ledgers; in a process of its own, so that none is open here when it forks."""
     paths = folder / "processes.db", folder / "plain-processes.db"
@@ -175,15 +191,16 @@ def summed(found: dict[str, dict[str, Any]], seconds: float) -> dict[str, Any]:
 
 
 def processes(folder: Path, seconds: float, writers: int = WRITERS) -> dict[str, Any]:
-    """Compare: so many writers through the ledger, with plain `busy_timeout`, and through the ledger beside audits."""
+    """Compare: so many writers through the ledger, with plain `busy_timeout`, and beside audits and backups."""
     path, plain = made(folder)
     ours = at_once({f"w{n}": ledger_writer(path, n) for n in range(writers)}, seconds)
     theirs = at_once({f"w{n}": plain_writer(plain, n) for n in range(writers)}, seconds)
     jobs = {f"w{n}": ledger_writer(path, writers + n) for n in range(writers)} | {"audit": auditor(path)}
+    jobs["keeper"] = keeper(path)
     beside = at_once(jobs, seconds)
-    audit = beside.pop("audit")
+    counted = beside.pop("audit") | beside.pop("keeper")
     found = {"ledger": summed(ours, seconds), "plain": summed(theirs, seconds), "besideAudits": summed(beside, seconds)}
-    found["besideAudits"] |= audit | {"slowestCommitMs": max(each["slowestMs"] for each in beside.values())}
+    found["besideAudits"] |= counted | {"slowestCommitMs": max(each["slowestMs"] for each in beside.values())}
     rate = found["plain"]["commitsPerSecond"]
     found["ledger"]["ratioToPlain"] = round(found["ledger"]["commitsPerSecond"] / rate, 1) if rate else None
     return found

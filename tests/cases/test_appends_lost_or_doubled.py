@@ -107,6 +107,25 @@ def test_an_append_reads_the_whole_history(desk: Desk) -> None:
     assert counting.read_events == before
 
 
+def test_each_small_write_also_keeps_house(desk: Desk) -> None:
+    """The statements of an append are the same few however much is there; none prunes, counts or tidies up."""
+    # https://github.com/zai-org/feedback/issues/625 (a prune under the write lock, with each write, on 7.5 GB)
+    ledger = desk.open(tools=False)
+    session = ledger.session(SESSION)
+    session.add({"role": "user", "content": "first"})
+    store: Any = ledger.reader
+    told: list[str] = []
+    store._writer._connection.set_trace_callback(told.append)
+    shapes = []
+    for number in range(60):  # a log of 4 MB is brought home now and then: that is all, and bounded
+        told.clear()
+        session.add({"role": "user", "content": str(number)})
+        shapes.append([statement.split()[0] for statement in told if not statement.startswith("--")])
+    assert shapes[-1] == shapes[1]
+    assert len(shapes[1]) <= 12
+    assert not {"DELETE", "PRAGMA", "VACUUM", "ANALYZE", "REINDEX"} & {word for shape in shapes for word in shape}
+
+
 def said(ledger: Ledger, text: str) -> Event:
     """Return an event of the session: a user's message."""
     clock = ledger._wiring.clock

@@ -21,7 +21,7 @@ from tests.migrations.filled import RELEASED, contents, fill, replay
 from tests.migrations.test_upgrade import revisions, schema, upgraded_up_to
 from tests.store.children import run
 
-EVERY = int(os.environ.get("LEDGER_TEST_EVERY", "3"))
+EVERY = int(os.environ.get("LEDGER_TEST_EVERY", "5"))
 """Every which statement an upgrade is killed at; the long run takes each."""
 
 

@@ -109,6 +109,7 @@ def later(seconds: float) -> Clock:
 
 def test_a_stalled_owner_that_wakes_up_is_refused(scene: Scene) -> None:
     """Another one took over when its lease had expired; its outcome is evidence, not the call's end."""
+    # https://github.com/aegra/aegra/issues/502, https://github.com/aegra/aegra/pull/547 (a reusable worker's name)
     with Host(scene.folder, WAIT) as host:
         host.heard()
         host.signal(signal.SIGSTOP)

@@ -36,6 +36,7 @@ def found(folder: Path) -> dict[str, Any]:
 
 def test_nobody_is_told_busy(found: dict[str, Any]) -> None:
     """8 writers, and 8 beside an audit that holds one snapshot after the other: every append succeeds."""
+    # https://github.com/langchain-ai/langgraph/issues/8136, https://github.com/bytedance/deer-flow/issues/3353
     assert (found["ledger"]["busyErrors"], found["besideAudits"]["busyErrors"]) == (0, 0)
     assert found["besideAudits"]["audits"] >= 1
 
@@ -49,6 +50,12 @@ def test_each_writer_gets_its_share(found: dict[str, Any]) -> None:
 def test_an_audit_sees_no_gap(found: dict[str, Any]) -> None:
     """Whatever is written meanwhile, a snapshot holds every position up to its last."""
     assert found["besideAudits"]["gaps"] == 0
+
+
+def test_a_copy_made_meanwhile_is_whole(found: dict[str, Any]) -> None:
+    """Backups beside 8 writers and an audit: each copy is sound."""
+    assert found["besideAudits"]["copies"] >= 1
+    assert found["besideAudits"]["badCopies"] == 0
 
 
 def test_what_was_acknowledged_is_there(found: dict[str, Any], folder: Path) -> None:
