@@ -35,7 +35,11 @@ State: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approval:
-    """What a person was asked, or what an authorization is bound to."""
+    """
+    What a person was asked, or what an authorization is bound to.
+
+    `arguments_digest` is empty where the arguments were carried to a version that the answer does not hold for.
+    """
 
     arguments_digest: str
     by: Authority | None = None  # None: asked, not answered

@@ -277,8 +277,9 @@ def _to_run(call: Call, body: CallReviewed, event: Event) -> Changes:
 
 def _upcast(call: Call, body: CallUpcast, event: Event) -> Changes:
     approval = call.approval
-    if approval is not None and body.keeps_approval and approval.arguments_digest == body.digest_before:
-        approval = dataclasses.replace(approval, arguments_digest=body.digest_after)
+    if approval is not None:  # of one form: another may mean more, even where these arguments stayed as they were
+        keeps = body.keeps_approval and approval.arguments_digest == body.digest_before
+        approval = dataclasses.replace(approval, arguments_digest=body.digest_after if keeps else "")
     changes: Changes = {
         "executed": body.arguments,
         "schema_version": body.to_version,

@@ -266,6 +266,15 @@ def test_an_upcast_changes_what_runs_and_not_the_intent() -> None:
     assert found == (2, "sd2", "new", "validated")
 
 
+@pytest.mark.parametrize(("keeps", "bound"), [(True, "d"), (False, "")])
+def test_an_approval_is_of_one_form(keeps: bool, bound: str) -> None:
+    """Even where an upcast leaves the arguments as they were, only a file that keeps approvals binds it anew."""
+    same = {"digestBefore": "d", "digestAfter": "d", "keepsApproval": keeps}
+    call = tell("proposed", "validated", "approval_requested", ["upcast", same])
+    assert call.approval is not None
+    assert call.approval.arguments_digest == bound
+
+
 def test_a_superseded_call_names_its_successor() -> None:
     """A call that a person answered with other arguments names the new call and waits for nobody."""
     call = tell("proposed", "validated", "approval_requested", "superseded")

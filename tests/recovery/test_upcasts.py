@@ -15,7 +15,7 @@ from ledger.events import CallFlagged, CallUpcast, SessionResumed
 from ledger.testing import crash
 from tests.recovery.deploys import V1, Deploy
 from tests.recovery.scenes import Gone, gone
-from tests.session.agents import asked, recorded, types
+from tests.session.agents import asked, opened, recorded, types
 
 
 @pytest.fixture
@@ -87,6 +87,29 @@ def test_an_approval_survives_only_where_the_file_says_so(deploy: Deploy, keeps:
     ledger.session("s").messages()
     call = ledger.find(old.call_id)
     assert ((call.state, call.reason), len(deploy.effects)) == (end, int(keeps))
+
+
+def test_an_approval_does_not_reach_a_wider_form_of_the_same_arguments(deploy: Deploy) -> None:
+    """The arguments stay as they were, and yet the new form may mean more: the person is asked again."""
+    deploy.policy = lambda call, principal: Ask()
+    old = deploy.first()
+    deploy.opened[-1].approve(old.call_id, by="ada")
+    option = {"op": "introduce_optional", "path": "/note", "absentMeans": "no note"}
+    deploy.write(2, ops=[option], widens=["a note"], keepsApproval=True)
+    wider = V1 | {"properties": {**V1["properties"], "note": {"type": "string"}}}  # type: ignore[dict-item]  # a schema
+    (deploy.folder / "catalog/charge/v2.json").write_text(json.dumps(wider))
+    ledger = opened(deploy.folder, catalog=str(deploy.folder / "catalog"))
+    deploy.opened.append(ledger)
+
+    @ledger.tool("charge", version=2)
+    def two(amt: int, note: str = "") -> dict[str, int]:
+        """Charge."""
+        return deploy.charge(2, amt)
+
+    ledger.session("s").messages()
+    call = ledger.find(old.call_id)
+    assert (call.state, call.reason, call.schema_version) == ("needs-review", "approval-mismatch", 2)
+    assert (call.to_run, deploy.effects) == ({"amt": 5}, [])
 
 
 def test_a_change_of_meaning_stops_the_chain(deploy: Deploy) -> None:
