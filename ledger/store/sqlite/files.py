@@ -38,6 +38,13 @@ class Files:
         """Return whether there is a database."""
         return self.database.exists()
 
+    def place(self) -> tuple[int, int] | None:
+        """Return the database's device and inode; None where there is none."""
+        with suppress(OSError):
+            found = self.database.stat()
+            return found.st_dev, found.st_ino
+        return None
+
     def refuse_odd(self) -> None:
         """Raise `StoreUnavailable` where a pipe, a device or a socket has the name of a file: to open it may hang."""
         for path in (self.database, self.wal, self.lock):
@@ -109,12 +116,12 @@ class Identity:
     Two `stat` calls before a transaction, two after its commit: what is acknowledged is in the files of that name.
     """
 
-    def __init__(self, files: Files, before: Identity | None) -> None:
+    def __init__(self, files: Files, before: tuple[int, int] | None) -> None:
         self._database = os.fspath(files.database)
         self._wal = os.fspath(files.wal)
         self.wal_bytes = 0
         self._seen = self._look()
-        if before is not None and before.database != self.database:
+        if before is not None and before != self.database:
             raise self._replaced()
 
     @property

@@ -40,6 +40,7 @@ class Writer:
         self._clock = clock
         self._connection: sqlite3.Connection | None = None
         self._identity: Identity | None = None
+        self._place = files.place()  # as it is opened: what is read from then on is of this file
         self._checkpoint_at = WAL_BYTES
         self._in_doubt = False  # a commit failed since the log was last brought home
         self._known: set[About] = set()
@@ -241,7 +242,8 @@ class Writer:
         if self._connection is None or self._identity is None:
             connection = self.files.writer()
             try:
-                self._identity = Identity(self.files, self._identity)
+                self._identity = Identity(self.files, self._place)
+                self._place = self._identity.database
             except BaseException:
                 connection.close()
                 raise

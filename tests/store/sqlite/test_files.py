@@ -124,6 +124,19 @@ def test_a_replaced_file_is_noticed(path: Path, harm: object) -> None:
     store.close()
 
 
+def test_a_file_replaced_before_the_first_write_is_noticed(path: Path) -> None:
+    """What was read so far is of the other file: no write of this process may build on it."""
+    store = open_store(str(path), create=True)
+    add(store, "s1", "a")
+    store.close()
+    store = open_store(str(path), create=False)
+    assert len(everything(store, "s1")) == 1
+    replace_database(Files(path))
+    with pytest.raises(StoreReplaced):
+        add(store, "s1", "b")
+    store.close()
+
+
 def test_a_file_moved_away_and_back_is_the_same(path: Path) -> None:
     """What counts is whether the name leads to the file that is written."""
     store = open_store(str(path), create=True)
