@@ -164,6 +164,7 @@ class _Comparison:
         """Let the difference find what only refuses, what widens, and what turns."""
         found = difference(self._before(), replace(of_version(self.new), schema=self.there), self.settings)
         against = [each for each in found.findings if VERDICTS.index(each.verdict) >= _SEMANTIC]
+        against = [each for each in against if not self._is_of_no_record(each)]
         hard = [each for each in against if each.code not in NARROWING]
         unknown = _reasons([each for each in found.findings if each.code in _UNKNOWN]) + self._unsaid(found)
         if unknown and all(each.code in _UNKNOWN for each in hard):
@@ -172,6 +173,17 @@ class _Comparison:
         if hard or (partial and not self.upcast.narrows):
             return self._refuted(found, hard or against, certain=bool(hard))
         return self._graded(found, partial=partial)
+
+    def _is_of_no_record(self, finding: Finding) -> bool:
+        """Whether a finding is about absence where the old form always has the property: another default is its case."""
+        *above, word, name, keyword = ["", "", "", *from_pointer(finding.pointer)]
+        if keyword != "default" or word != "properties":
+            return False
+        try:
+            parent = resolve(self.image.schema, to_pointer(above[3:]))
+        except LookupError:
+            return False
+        return isinstance(parent, dict) and name in parent.get("required", ())
 
     def _before(self) -> Subject:
         before = replace(of_version(self.old), schema=self.image.schema)
