@@ -9,6 +9,7 @@ from typing import Final
 
 from ledger.catalog.contract import Contract
 from ledger.catalog.steps import Upcast
+from ledger.errors import CatalogFault
 from ledger.events.words import Stage
 from ledger.strictjson import Json, JsonObject
 
@@ -103,6 +104,17 @@ class Catalog:
     digest: str
     significant: frozenset[str] = frozenset()
     formats: frozenset[str] = frozenset()
+
+    def named(self, name: str) -> ToolDefinition | None:
+        """
+        Return the tool of this name, None where the catalog does not have it.
+
+        Raises `CatalogFault` for a quarantined one: without its contract nobody knows what may become of its calls.
+        """
+        for fault in self.faults:
+            if fault.tool == name:
+                raise CatalogFault(fault.message, path=fault.path, pointer=fault.pointer, hint=fault.hint)
+        return self.tools.get(name)
 
 
 def describe(version: ToolVersion) -> str:

@@ -132,7 +132,7 @@ class Ledger(Desk):
 
         def register(function: F) -> F:
             wanted = name if isinstance(name, str) else options.get("name") or function.__name__
-            definition = self._catalog.tools.get(wanted) if self._catalog else None
+            definition = self._catalog.named(wanted) if self._catalog else None
             rest = {key: value for key, value in options.items() if key != "name"}
             tool = build_tool(function, name=wanted, definition=definition, **rest)
             self._publisher.publish(tool)
