@@ -62,9 +62,9 @@ def test_the_disk_sees_what_the_system_sees(strace: str, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("error", ["EIO", "ENOSPC"])
 def test_the_systems_own_errors_acknowledge_nothing(strace: str, tmp_path: Path, error: str) -> None:
-    """Each fourth fsync, or 17th write, fails in the kernel: what was refused and handed in again is there once."""
+    """Each fourth fsync, or 40th write, fails in the kernel: what was refused and handed in again is there once."""
     open_store(str(tmp_path / "ledger.db"), create=True).close()
-    call, when = ("fdatasync", "3+4") if error == "EIO" else ("pwrite64", "20+17")
+    call, when = ("fdatasync", "3+4") if error == "EIO" else ("pwrite64", "20+40")
     inject = f"inject={call}:error={error}:when={when}"
     *told, there = watched(strace, tmp_path / "log", "retried", tmp_path, "-e", f"trace={call}", "-e", inject)
     assert there.split() == [f"e{number}" for number in range(12)]
