@@ -19,6 +19,7 @@ from ledger.catalog.upcast.values import back
 from ledger.catalog.vocabulary import DIALECTS, Dialect
 from ledger.errors import CatalogFault
 from ledger.strictjson import Json, JsonObject, to_pointer
+from ledger.strictjson.pointer import from_pointer
 
 Status: TypeAlias = Literal["proved", "unknown", "refuted", "none"]
 """`none`: there is no upcast, or its file itself says that the change is one of meaning."""
@@ -43,6 +44,7 @@ NARROWING: Final = frozenset(
 
 _UNKNOWN: Final = ("not_proved", "property_added_open")
 """What nobody can vouch for; the second: an undeclared property of a record would be read from now on."""
+_DEFAULTS: Final = ("default_added", "default_changed", "default_removed")
 _ISO: Final = VERDICTS.index("iso")
 _SEMANTIC: Final = VERDICTS.index("semantic")
 
@@ -175,15 +177,8 @@ class _Comparison:
         return self._graded(found, partial=partial)
 
     def _is_of_no_record(self, finding: Finding) -> bool:
-        """Whether a finding is about absence where the old form always has the property: another default is its case."""
-        *above, word, name, keyword = ["", "", "", *from_pointer(finding.pointer)]
-        if keyword != "default" or word != "properties":
-            return False
-        try:
-            parent = resolve(self.image.schema, to_pointer(above[3:]))
-        except LookupError:
-            return False
-        return isinstance(parent, dict) and name in parent.get("required", ())
+        """Whether it is about absence where no record has that: another default of what is always given."""
+        return finding.code in _DEFAULTS and _is_required(self.image.schema, from_pointer(finding.pointer))
 
     def _before(self) -> Subject:
         before = replace(of_version(self.old), schema=self.image.schema)
@@ -228,6 +223,18 @@ class _Comparison:
             why = Reason(code="widening_not_listed", pointer="", message="the file does not list what it `widens`")
             return Proof(status="unknown", grade=grade, reasons=(why, *listed))
         return Proof(status="proved", grade=grade)
+
+
+def _is_required(node: Json, place: Steps) -> bool:
+    """Whether the property whose default stands at this place is always given; only plain ways lead to a yes."""
+    while isinstance(node, dict) and place:
+        name, rest = (place[1], place[2:]) if place[0] == "properties" and len(place) > 1 else ("", place[1:])
+        if name and rest == ("default",):
+            return name in node.get("required", ())
+        if place[0] not in ("properties", "items"):
+            return False
+        node, place = (node.get("properties", {}).get(name) if name else node.get("items")), rest
+    return False
 
 
 def place_of(path: Steps) -> str:
