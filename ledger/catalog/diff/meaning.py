@@ -10,9 +10,10 @@ from ledger.catalog.diff.cells import Child
 from ledger.catalog.diff.notes import Note, Outcome, Pair
 from ledger.catalog.diff.space import Space
 from ledger.catalog.diff.wording import turned
-from ledger.catalog.vocabulary import CHECKS, OTHER_ANNOTATIONS
+from ledger.catalog.references import target_of
+from ledger.catalog.vocabulary import CHECKS, LIST, MAP, ONE, OTHER_ANNOTATIONS
 from ledger.catalog.words import shown
-from ledger.strictjson import Json, canonical
+from ledger.strictjson import Json, JsonObject, canonical
 
 _ENCODING: Final = ("contentEncoding", "contentMediaType", "contentSchema")
 _CODES: Final = {
@@ -23,6 +24,8 @@ _CODES: Final = {
     "example": "examples_changed",
 }
 _READ: Final = frozenset({"title", "description", "examples"})
+_CONDITIONS: Final = frozenset({"if", "then", "else", "contains", "dependentSchemas", "dependencies", "not"})
+_HOLDS: Final = ONE | LIST | MAP | {"dependencies"}
 
 
 def meanings(pair: Pair, significant: frozenset[str]) -> Iterator[Note]:
@@ -64,6 +67,43 @@ def _meaning(pair: Pair, keyword: str, old: list[Json], new: list[Json]) -> Note
         tries=lambda: iter([pair.examples.cell(pair.old)]),
         absent=keyword == "default",
     )
+
+
+def conditional(pair: Pair, significant: frozenset[str]) -> Iterator[Note]:
+    """Yield that a condition (compared by its text only) says otherwise what values mean, or which names it reads."""
+    if pair.old.conditions != pair.new.conditions:
+        kept = frozenset({"default", "format", "writeOnly", *_ENCODING}) | significant
+        if _inside(pair.here, pair.old.sources, kept) != _inside(pair.there, pair.new.sources, kept):
+            message = "a condition says otherwise what a value means, or reads another name"
+            yield Note(code="significant_changed", message=message, keywords=tuple(sorted(_CONDITIONS)))
+
+
+def _inside(space: Space, sources: Iterable[str], kept: frozenset[str]) -> set[bytes]:
+    """Return the words that conditions say about meaning, and the names that only conditions know, by their places."""
+    nodes = [node for source in sources if isinstance(node := space.nodes[source], dict)]
+    known = {name for node in nodes for name in node.get("properties", ())}
+    waiting = [each for node in nodes for each in _below(node, _CONDITIONS)]
+    found: set[bytes] = set()
+    seen: set[str] = set()
+    while waiting:
+        place, node = waiting.pop()
+        if not isinstance(node, dict):
+            continue
+        if "$ref" in node and node["$ref"] not in seen:
+            seen.add(node["$ref"])
+            waiting.append((place, space.nodes[target_of(node["$ref"])]))
+        found |= {canonical([place, word, node[word]]) for word in node.keys() & kept}
+        found |= {canonical([place, name]) for name in node.get("properties", {}).keys() - known}
+        waiting += [(f"{place}/{step}", each) for step, each in _below(node, _HOLDS)]
+    return found
+
+
+def _below(node: JsonObject, keywords: frozenset[str]) -> Iterator[tuple[str, Json]]:
+    for word in node.keys() & keywords:
+        value = node[word]
+        named = word in MAP or word == "dependencies"
+        entries = value.items() if named else enumerate(value) if isinstance(value, list) else [("", value)]
+        yield from ((f"{word}/{step}", each) for step, each in entries)
 
 
 def sources(space: Space, child: Child) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Final
 from ledger.catalog.diff import leaves, properties
 from ledger.catalog.diff.cells import Cell, Child, Kind
 from ledger.catalog.diff.examples import Examples, Spot
-from ledger.catalog.diff.meaning import meanings, sources, words
+from ledger.catalog.diff.meaning import conditional, meanings, sources, words
 from ledger.catalog.diff.meet import fits
 from ledger.catalog.diff.notes import Note, Pair, Said
 from ledger.catalog.diff.prove import Prover
@@ -172,6 +172,7 @@ class Walk:
     def _compared(self, pair: Pair) -> Said:
         yield from meanings(pair, self.significant)
         yield from _conditions(pair)
+        yield from conditional(pair, self.significant)
         if pair.old.values is not None or pair.new.values is not None:
             others = self._kept(pair)
             yield from leaves.values(pair, others)
