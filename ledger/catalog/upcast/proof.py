@@ -227,14 +227,14 @@ class _Comparison:
 
 def _is_required(node: Json, place: Steps) -> bool:
     """Whether the property whose default stands at this place is always given; only plain ways lead to a yes."""
-    while isinstance(node, dict) and place:
-        name, rest = (place[1], place[2:]) if place[0] == "properties" and len(place) > 1 else ("", place[1:])
-        if name and rest == ("default",):
-            return name in node.get("required", ())
-        if place[0] not in ("properties", "items"):
-            return False
-        node, place = (node.get("properties", {}).get(name) if name else node.get("items")), rest
-    return False
+    if not isinstance(node, dict) or place[0] not in ("properties", "items"):
+        return False
+    if place[0] == "items":
+        return _is_required(node.get("items"), place[1:])
+    name, rest = place[1], place[2:]
+    if rest == ("default",):
+        return name in node.get("required", ())
+    return _is_required(node.get("properties", {}).get(name), rest)
 
 
 def place_of(path: Steps) -> str:
