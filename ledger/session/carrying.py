@@ -8,6 +8,7 @@ from ledger.calls import Call, evolve
 from ledger.catalog.upcast.records import Carried, Journey, NotCarried
 from ledger.events import CallUpcast
 from ledger.schema_migration import judge
+from ledger.schema_migration.judging import to_run
 from ledger.session.core import Core, Item
 from ledger.strictjson import Json, digest
 
@@ -84,23 +85,28 @@ def upcast_body(step: Carried) -> CallUpcast:
     )
 
 
-def intent_at(core: Core, call: Call, version: int | None) -> Json:
-    """
-    Return a call's intent in the form of a version, to compare it with one of that version.
-
-    Where it cannot be carried there, the intent itself: in another form it equals nothing.
-    """
-    recorded = call.intent_version
-    if version is None or recorded is None or recorded == version or not isinstance(call.arguments, dict):
-        return call.arguments
-    low, high = sorted((recorded, version))
-    if low != recorded:  # the program went back to an older version: nothing is carried backwards
-        return call.arguments
-    journey = core.wiring.registry.upcasts.carry(call.tool, low, high, call.arguments)
-    return journey.steps[-1].arguments if journey.arrived and journey.steps else call.arguments
-
-
 def same_intent(core: Core, call: Call, version: int | None, arguments: Json) -> bool:
-    """Whether a recorded call asks for the same as these arguments of a version, both in that version's form."""
-    carried = intent_at(core, call, version)
-    return digest(carried) == digest(arguments)
+    """Whether a recorded call asks for the same as these arguments of a version."""
+    return same_arguments(core, call.tool, (call.intent_version, call.arguments), (version, arguments))
+
+
+def same_run(core: Core, call: Call, version: int | None, arguments: Json) -> bool:
+    """Whether a recorded call would run, or ran, with the same as these arguments of a version: defaults count."""
+    definition = core.wiring.registry.definition(call.tool)
+    recorded = definition.versions.get(call.schema_version or 0) if definition is not None else None
+    ran = to_run(recorded, call.to_run) if recorded is not None else call.to_run
+    return same_arguments(core, call.tool, (call.schema_version, ran), (version, arguments))
+
+
+def same_arguments(core: Core, tool: str, *given: tuple[int | None, Json]) -> bool:
+    """
+    Whether two calls' arguments, each with its version, are the same in the form of the higher one.
+
+    The older ones are carried there, whichever call is newer: a program may have gone back to an older version. Where
+    they cannot be carried they are compared as they are.
+    """
+    (low, older), (high, newer) = sorted(given, key=lambda each: each[0] or 0)
+    if low is not None and high is not None and low != high and isinstance(older, dict):
+        journey = core.wiring.registry.upcasts.carry(tool, low, high, older)
+        older = journey.steps[-1].arguments if journey.arrived else older
+    return digest(older) == digest(newer)

@@ -12,8 +12,8 @@ from ledger.history import History, Turn
 from ledger.strictjson import canonical
 
 
-def _as_recorded(call: Call) -> Any:
-    return call.arguments
+def _as_recorded(call: Call, arguments: Any) -> bool:
+    return canonical(arguments) == canonical(call.arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +21,13 @@ class Shape:
     """
     What of a proposal counts for sameness: the tool, and the arguments (or the raw text that is none).
 
-    `intent` returns a recorded call's arguments in the form of the version that is asked for now.
+    `same` compares a recorded call's arguments with these, in the form of one version.
     """
 
     tool: str
     arguments: Any
     raw: str | None
-    intent: Callable[[Call], Any] = _as_recorded
+    same: Callable[[Call, Any], bool] = _as_recorded
 
     def equals(self, call: Call) -> bool:
         """Whether a recorded call asks for the same; provider ids are ignored, 1 and 1.0 are kept apart."""
@@ -35,7 +35,7 @@ class Shape:
             return False
         if self.arguments is None or call.arguments is None:
             return self.arguments is call.arguments and self.raw == call.raw_arguments
-        return canonical(self.arguments) == canonical(self.intent(call))
+        return self.same(call, self.arguments)
 
 
 def find_turn(

@@ -14,7 +14,7 @@ from ledger.execution.requests import Steps
 from ledger.history import History
 from ledger.providers.choice import forbids_calls
 from ledger.providers.port import ProposedCall, Reply
-from ledger.session.carrying import same_intent
+from ledger.session.carrying import same_run
 from ledger.session.copies import settled_by
 from ledger.session.core import Core, Item
 from ledger.session.gating import has_user_code, pass_gates, resource_keys
@@ -218,9 +218,9 @@ def duplicate_of(core: Core, work: Work) -> Call | None:
 
 
 def _same_arguments(core: Core, call: Call, work: Work) -> bool:
-    """Compare what would run; of another version, the intents, carried to the version asked for now."""
+    """Compare what would run, in the form of one version."""
     if call.schema_version != work.stub.schema_version:
-        return same_intent(core, call, work.stub.schema_version, work.recorded)
+        return same_run(core, call, work.stub.schema_version, work.recorded_to_run())
     if call.arguments_digest is not None:
         return call.arguments_digest == work.digest
     return digest(call.arguments) == digest(work.recorded)

@@ -29,7 +29,7 @@ from ledger.providers.names import original_name
 from ledger.providers.port import ProposedCall, Reply
 from ledger.providers.transcripts import complete
 from ledger.session.border import principal_id, wire
-from ledger.session.carrying import intent_at
+from ledger.session.carrying import same_intent
 from ledger.session.core import Core, Item
 from ledger.session.identity import Shape, find_turn
 from ledger.session.intake import Terms, take_in
@@ -386,4 +386,5 @@ def _shape(core: Core, call: ProposedCall) -> Shape:
         return Shape(call.name, None, None if version and has_sensitive(version.schema) else call.raw)
     shown, secrets = sensitive(version.schema if version else {}, decoded)
     number = version.version if version is not None else None
-    return Shape(call.name, shown, None if secrets else call.raw, lambda found: intent_at(core, found, number))
+    raw = None if secrets else call.raw
+    return Shape(call.name, shown, raw, lambda found, arguments: same_intent(core, found, number, arguments))

@@ -229,6 +229,62 @@ def test_a_proposal_in_the_new_form_is_a_copy_of_the_one_in_doubt(deploy: Deploy
     assert (other.state, deploy.effects) == ("succeeded", [(2, 6)])
 
 
+def test_a_proposal_in_the_old_form_is_a_copy_too_where_the_program_went_back(deploy: Deploy) -> None:
+    """The catalog still has v2, and its step says what the old form is in the new one: nothing is sent twice."""
+    deploy.write(2)
+    ledger = deploy.open(2)
+    session = ledger.session("s")
+    session.messages(start=[{"role": "user", "content": "Charge."}])
+    crash.arm(ledger, crash.after("call.started"), end=gone)
+    with pytest.raises(Gone):
+        session.dispatch(asked(("charge", {"amount": 5})))
+    head = ledger.reader.head("s")
+    assert head is not None
+    ledger._wiring.store.release("s", token=head.token)
+    file = deploy.folder / "catalog/charge/tool.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"current": 1}))
+    session = deploy.open(1).session("s")
+    session.messages()
+    copy = session.dispatch(asked(("charge", {"amt": 5}))).calls[0]
+    assert (copy.state, copy.call.reason, deploy.effects) == ("needs-review", "duplicate", [])
+    assert session.dispatch(asked(("charge", {"amt": 6}))).calls[0].state == "succeeded"
+
+
+def test_a_copy_that_spells_a_default_out_is_one_over_versions_too(deploy: Deploy) -> None:
+    """Under `applyDefaults` charge(amt=5) and charge(amount=5, currency="USD") would do the same."""
+    folder = deploy.folder / "catalog/charge"
+    for number in (1, 2):
+        deploy.write(number)
+        for name, file in (("amt", "v1.json"), ("amount", "v2.json")):
+            fields = {name: {"type": "integer"}, "currency": {"type": "string", "default": "USD"}}
+            (folder / file).write_text(json.dumps(V1 | {"properties": fields, "required": [name]}))
+        document = json.loads((folder / "tool.json").read_text())
+        for version in document["versions"].values():
+            version["contract"]["applyDefaults"] = True
+        (folder / "tool.json").write_text(json.dumps(document))
+        ledger = opened(deploy.folder, catalog=str(deploy.folder / "catalog"))
+        deploy.opened.append(ledger)
+
+        def one(amt: int, currency: str) -> dict[str, int]:
+            """Charge."""
+            return deploy.charge(1, (amt, currency))
+
+        def two(amount: int, currency: str) -> dict[str, int]:
+            """Charge."""
+            return deploy.charge(2, (amount, currency))
+
+        ledger.tool("charge", version=number)((one, two)[number - 1])
+        session = ledger.session("s")
+        session.messages(start=[{"role": "user", "content": "Charge."}] if number == 1 else None)
+        if number == 1:
+            session.propose("charge", {"amt": 5})
+            session.messages()
+    copy = session.dispatch(asked(("charge", {"amount": 5, "currency": "USD"}))).calls[0]
+    assert (copy.state, copy.call.reason, deploy.effects) == ("needs-review", "duplicate", [])
+    other = session.dispatch(asked(("charge", {"amount": 5, "currency": "EUR"}))).calls[0]
+    assert (other.state, deploy.effects) == ("succeeded", [(2, (5, "EUR"))])
+
+
 @pytest.mark.parametrize("then", [1, 3])
 def test_what_cannot_be_compared_is_another_call(deploy: Deploy, then: int) -> None:
     """Back to an older release, or over a change of meaning: the same key with other arguments is refused."""

@@ -67,7 +67,7 @@ SEMANTIC: Final[dict[str, str]] = {
     "format_removed": "a text is no longer read in a format",
     "format_changed": "a text is read in another format",
     "encoding_changed": "contentEncoding, contentMediaType or contentSchema changed",
-    "significant_changed": "an annotation that changes what values mean (x-unit, those of catalog.json), or a condition that does",
+    "significant_changed": "an annotation, or a condition, changed what values mean (x-unit, those of catalog.json)",
     "write_only_changed": "the value is kept secret, or no longer is",
     "enum_narrowed": "values are gone from the choice, or a choice was introduced",
     "number_spelling": "an integer became a float, or the other way round (1 and 1.0 are different values here)",
