@@ -72,7 +72,9 @@ def judge(registry: Registry, call: Call, *, to: int | None = None) -> Judged:
     if call.ran_elsewhere or call.reason == "duplicate":
         return Judged(call=call, status="current")
     if definition is None or call.schema_version is None:
-        return _person(call, None, "tool_unknown", "the catalog has no such tool")
+        return _person(
+            call, None, "tool_unknown", "the catalog does not have it, or its files have a fault: `ledger tool check`"
+        )
     target = to if to is not None else definition.current
     if call.state == "started":
         if call.side_effecting:

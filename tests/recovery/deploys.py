@@ -60,6 +60,8 @@ class Deploy:
         versions = {str(number): {"contract": {"effect": self.effect}} for number in range(1, current + 1)}
         document = {"name": "charge", "description": "Charge.", "current": current, "versions": versions}
         (tool / "tool.json").write_text(json.dumps(document))
+        for later in tool.glob("v*.json"):
+            later.unlink()  # an older release does not know it
         for number, schema in enumerate((V1, V2, V3)[:current], 1):
             (tool / f"v{number}.json").write_text(json.dumps(schema))
         if current > 1:

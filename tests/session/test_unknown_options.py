@@ -23,7 +23,9 @@ def test_a_session_is_not_opened_with_an_option_that_there_is_not(tmp_path: Path
     """The refusal names it and those that there are; the session does not exist then."""
     with opened(tmp_path) as ledger:
         for options in ({"tennant": "acme"}, {"label": {"a": "b"}}, {"wait_seconds": 1}):
-            with pytest.raises(UsageError, match=rf"unknown options: {next(iter(options))}\. A session has .*principal"):
+            with pytest.raises(
+                UsageError, match=rf"unknown options: {next(iter(options))}\. A session has .*principal"
+            ):
                 ledger.session("s", **options)
         assert ledger.reader.head("s") is None
         with ledger.session("s", tenant="acme") as session:
