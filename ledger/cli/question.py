@@ -53,6 +53,7 @@ def question_of(shell: Shell, reader: Reader, call: Call) -> Row:
         "question": question(call, _now()),
         **story,
         **({"upcast": draft.to_wire()} if draft else {}),
+        **({"instead": _instead(definition)} if waits and call.reason == "tool-retired" else {}),
         "runbook": _runbook(definition, call),
         "commands": [
             {"command": words, "meaning": meaning}
@@ -69,6 +70,11 @@ def question_lines(found: Row) -> Iterator[Line]:
     yield from arguments(found)
     if "upcast" in found:
         yield from _change(found["upcast"])
+    if found.get("instead"):
+        yield from heading("What is there instead of the tool")
+        yield from bullets(
+            f"{each['tool']}{': ' if each['when'] else ''}{each['when'] or ''}" for each in found["instead"]
+        )
     yield from outcome(found)
     yield from known(found)
     yield from besides(found)
@@ -79,6 +85,12 @@ def question_lines(found: Row) -> Iterator[Line]:
     for each in found["commands"]:
         yield ("  ", Ink(each["command"], "strong", whole=True))
         yield ("      ", Ink(each["meaning"], "dim"))
+
+
+def _instead(definition: ToolDefinition | None) -> list[Row]:
+    """Return what replaces a retired tool: a person may ask for that; the ledger maps nothing onto it."""
+    replacements = definition.replacements if definition is not None else ()
+    return [{"tool": each.tool, "when": each.when, "example": each.example} for each in replacements]
 
 
 def _change(upcast: Row) -> Iterator[Line]:

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from ledger import Allow
+from ledger import Allow, Ledger
 from ledger.testing import crash
+from ledger.testing.empty import open_fresh
+from tests.catalog.shelf import Shelf
 from tests.cli.running import data, ledger
 from tests.recovery.deploys import ASKS, Deploy
 
@@ -57,6 +59,7 @@ def test_nothing_is_asked(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> No
     assert (found["upcast"]["draft"], found["upcast"]["ask"]) == ({}, [])
     assert "What is carried to v3\n  nothing\n" in shown
     assert "What is asked" not in shown
+    assert "put your answers" not in shown
 
 
 def test_the_operations_do_not_go_through(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,3 +80,36 @@ def test_no_file_describes_the_step(deploy: Deploy, monkeypatch: pytest.MonkeyPa
     shown = ledger("review", "show", row["callId"]).stdout
     assert "carried to" not in shown
     assert "--arguments '{...}'" in shown
+
+
+def test_what_is_there_instead_of_a_retired_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call that was left behind: the page names the replacements, and no answer maps the call onto them."""
+    shelf = Shelf(tmp_path / "schemas/tools")
+    external = {"1": {"contract": {"effect": "external"}}}
+    for name in ("deploy", "prepare", "publish"):
+        shelf.tool(name, versions=external)
+
+    def host() -> Ledger:
+        found = open_fresh(tmp_path, catalog=str(shelf.root))
+        found.tool("deploy")(lambda path: path)
+        return found
+
+    with host() as first:
+        first.session("s").propose("deploy", {"path": "a"})
+    instead = [{"tool": "prepare", "when": "first", "example": {"path": "a"}}, {"tool": "publish"}]
+    shelf.edit("deploy/tool.json", stage="compat", retirement={"replacements": instead})
+    with host() as second:
+        second.session("s").messages()
+    monkeypatch.chdir(tmp_path)
+    [row] = data("review")
+    found = data("review", "show", row["callId"])
+    assert (found["reason"], found["instead"]) == (
+        "tool-retired",
+        [instead[0], {"tool": "publish", "when": None, "example": None}],
+    )
+    shown = ledger("review", "show", row["callId"]).stdout
+    assert "What is there instead of the tool\n  - prepare: first\n  - publish\n" in shown
+    assert "--run" not in " ".join(each["command"] for each in found["commands"])
+    monkeypatch.setenv("LEDGER_CATALOG", str(tmp_path / "empty"))
+    (tmp_path / "empty").mkdir()
+    assert data("review", "show", row["callId"])["instead"] == []
