@@ -130,7 +130,7 @@ def _commands(shell: Shell, call: Call, called: str, draft: Draft | None) -> Ite
         options = () if answer in ("approve", "deny") else answer.split()
         given = (_given(draft),) if "--arguments" in options else ()
         meaning = _LATE if answer == "--happened" and late else _MEANINGS[answer]
-        if given and given[0] != _ANY:
+        if given and draft is not None and draft.ask and given[0] != _ANY:
             meaning += "; put your answers where it says null"
         yield copyable(shell, "review", *verb, called, *options, *given, *digest), meaning
     yield copyable(shell, "review", "note", called, "TEXT"), "add a note; nothing else changes"
