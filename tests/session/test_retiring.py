@@ -108,6 +108,21 @@ def test_a_write_in_compat_is_answered_with_its_replacement(host: Host) -> None:
     assert host.ran == ["a"]
 
 
+def cut_off(host: Host, point: str, stage: str, **retirement: Any) -> Ledger:
+    """Let a read be cut off at this point; return the program that resumed it in this stage."""
+    ledger = host.open("active")
+    ledger.authorize(lambda call, principal: Allow())
+    crash.arm(ledger, crash.after(point), end=gone)
+    with pytest.raises(Gone):
+        ask(ledger)
+    head = ledger.reader.head("s")
+    assert head is not None
+    ledger._wiring.store.release("s", token=head.token)
+    ledger = host.open(stage, **retirement)
+    ledger.session("s").messages()
+    return ledger
+
+
 @pytest.mark.parametrize(
     ("stage", "point", "status", "then"),
     [
@@ -119,20 +134,20 @@ def test_a_write_in_compat_is_answered_with_its_replacement(host: Host) -> None:
 )
 def test_a_read_that_was_under_way(host: Host, stage: str, point: str, status: str, then: str) -> None:
     """It was asked for while the tool was active: whatever becomes of it, the model reads what is there instead."""
-    ledger = host.open("active")
-    ledger.authorize(lambda call, principal: Allow())
-    crash.arm(ledger, crash.after(point), end=gone)
-    with pytest.raises(Gone):
-        ask(ledger)
-    head = ledger.reader.head("s")
-    assert head is not None
-    ledger._wiring.store.release("s", token=head.token)
-    ledger = host.open(stage)
-    ledger.session("s").messages()
+    ledger = cut_off(host, point, stage)
     [row] = ledger.calls()
     found = answer(ledger.find(str(row["callId"])))
     assert (found["status"], found["next"]) == (status, then)
     assert (found["replacement"], found["hint"]) == (INSTEAD, "Use grep.")
+
+
+def test_a_read_of_a_removed_tool_with_nothing_instead(host: Host) -> None:
+    """Its end says that the tool is retired, and to stop: there is no word about another one."""
+    ledger = cut_off(host, "call.started", "removed", retentionDays=3)
+    [row] = ledger.calls()
+    found = answer(ledger.find(str(row["callId"])))
+    assert (found["status"], found["next"]) == ("retired", "stop")
+    assert not {"replacement", "hint"} & found.keys()
 
 
 def test_a_transcript_from_elsewhere_keeps_what_it_called(host: Host) -> None:
