@@ -3,12 +3,14 @@
 from ledger.audit.queries import call_rows, event_rows, review_rows
 from ledger.audit.stats import stat_rows
 from ledger.audit.story import call_of, call_story, find_call
+from ledger.audit.tail import Tail
 from ledger.audit.tools import RecordedTool, RecordedVersion, recorded_tools
 from ledger.audit.versions import version_rows
 
 __all__ = [
     "RecordedTool",
     "RecordedVersion",
+    "Tail",
     "call_of",
     "call_rows",
     "call_story",

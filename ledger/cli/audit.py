@@ -95,6 +95,7 @@ def calls(
         "ledger audit events --session support-1042",
         "ledger audit events --type session.resumed --since 24h",
         "ledger audit events --format jsonl",
+        "ledger audit events --follow --after 1042 --json",
     ],
 )
 @options(
@@ -104,16 +105,32 @@ def calls(
     *PEOPLE,
     *PAGE,
     *PRINT,
+    click.option("--follow", is_flag=True, help="Go on with what is recorded from now on, until Ctrl-C or --limit."),
 )
 @click.pass_obj
 def events(
-    shell: Shell, /, *, format: Format | None, keep_formulas: bool, limit: int | None, after: int, **filters: Any
+    shell: Shell,
+    /,
+    *,
+    format: Format | None,
+    keep_formulas: bool,
+    limit: int | None,
+    after: int,
+    follow: bool,
+    **filters: Any,
 ) -> None:
     """
     Print what was recorded: one row an event, in the order of recording.
 
-    Filters of calls (--state, --code, --resource …) leave the events of the calls that fit.
+    Filters of calls (--state, --code, --resource …) leave the events of the calls that fit. --follow misses no event
+    and tells none twice, however many write: --after begins behind the position where an earlier one stopped. With
+    --json or --format jsonl each event is a line.
     """
+    if follow:
+        from ledger.cli.tailing import followed
+
+        followed(shell, format, filters, after=after, limit=limit)
+        return
     from ledger.audit import find_call
     from ledger.cli.opening import reading
     from ledger.cli.paging import Page

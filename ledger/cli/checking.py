@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from ledger.audit.projection import MOST_SHOWN, Folded
 from ledger.audit.rows import changed_keys
@@ -14,16 +14,19 @@ from ledger.cli.rows import Row
 from ledger.cli.shell import Shell
 from ledger.cli.text import Ink, Line
 from ledger.session.reading import open_reader
-from ledger.store.maintenance import Health, check
+from ledger.store.maintenance import Health, ServerHealth, check, check_server, is_server
 from ledger.store.urls import open_store
+
+_WHOLE: Final = "The file is whole, and so is every chain of digests."
 
 _Difference: TypeAlias = tuple[str, CallRow | None, CallRow | None]
 
 
 def checked(shell: Shell, *, rebuild: bool) -> tuple[Row, int]:
     """Check everything; return what to tell, and the exit status."""
-    health = check(shell.db)
-    broken = bool(health.damage or health.chains.bad)
+    health = check_server(shell.db) if is_server(shell.db) else check(shell.db)
+    told = _server(health) if isinstance(health, ServerHealth) else _file(health)
+    broken = bool(told["damage"] or health.chains.bad)
     rebuild = rebuild and not broken  # from events that are not what was recorded nothing is rebuilt
     store = open_store(shell.db, create=False) if rebuild else open_reader(shell.db)
     try:
@@ -32,14 +35,13 @@ def checked(shell: Shell, *, rebuild: bool) -> tuple[Row, int]:
         look_ups = store.reindex(write=rebuild)
     finally:
         store.close()
-    data = {**_health(health), **_folded(folded), **_projection(differences, rebuilt=rebuild)}
+    data = {**told, **_found(health), **_folded(folded), **_projection(differences, rebuilt=rebuild)}
     data["lookUps"] = [{"table": name, "differences": count} for name, count in look_ups]
     found = differences or look_ups or folded.broken or folded.unreadable > folded.newer or not health.sound
     return {**data, "sound": not broken and not found}, INTEGRITY if broken else FAILED if found else DONE
 
 
-def _health(health: Health) -> Row:
-    chains, orphans = health.chains, health.orphans
+def _file(health: Health) -> Row:
     return {
         "path": str(health.path),
         "size": health.size,
@@ -49,9 +51,26 @@ def _health(health: Health) -> Row:
         "walResetBug": health.wal_reset_bug,
         "journalMode": health.journal_mode,
         "synchronous": health.synchronous,
+        "damage": list(health.damage),
+    }
+
+
+def _server(health: ServerHealth) -> Row:
+    return {
+        "path": health.place,
+        "size": health.size,
+        "revision": health.revision,
+        "serverVersion": health.server_version,
+        "synchronous": health.synchronous_commit,
+        "damage": [],
+    }
+
+
+def _found(health: Health | ServerHealth) -> Row:
+    chains, orphans = health.chains, health.orphans
+    return {
         "sessions": chains.sessions,
         "events": chains.events,
-        "damage": list(health.damage),
         "brokenChains": chains.bad,
         "chainFaults": [
             {"sessionId": fault.session_id, "sequence": fault.sequence, "position": fault.position, "why": fault.why}
@@ -98,14 +117,7 @@ def health_lines(data: Row, rebuild: str) -> Iterator[Line]:
     `rebuild` is the command that writes the table of calls again.
     """
     yield Ink(data["path"], "strong")
-    yield from facts(
-        {
-            "file": f"{data['size']} bytes, mode {data['mode']}",
-            "tables": f"revision {data['revision']}",
-            "SQLite": f"{data['sqliteVersion']}, journal {data['journalMode']}, synchronous {data['synchronous']}",
-            "recorded": f"{data['events']} events in {data['sessions']} streams",
-        }
-    )
+    yield from facts(_surroundings(data) | {"recorded": f"{data['events']} events in {data['sessions']} streams"})
     yield from _integrity(data)
     yield from _findings(data, rebuild)
     notes = [*data["notes"], *_remarks(data)]
@@ -114,12 +126,22 @@ def health_lines(data: Row, rebuild: str) -> Iterator[Line]:
         yield from bullets(notes)
 
 
+def _surroundings(data: Row) -> dict[str, str]:
+    tables = {"tables": f"revision {data['revision']}"}
+    if "serverVersion" in data:
+        settings = f"{data['serverVersion']}, synchronous_commit {data['synchronous']}"
+        return {"size": f"{data['size']} bytes", **tables, "PostgreSQL": settings}
+    settings = f"{data['sqliteVersion']}, journal {data['journalMode']}, synchronous {data['synchronous']}"
+    return {"file": f"{data['size']} bytes, mode {data['mode']}", **tables, "SQLite": settings}
+
+
 def _integrity(data: Row) -> Iterator[Line]:
     faults = data["chainFaults"]
     wrong = [*data["damage"], *(f"{each['sessionId']}, event {each['sequence']}: {each['why']}" for each in faults)]
     yield ""
     if not wrong:
-        yield Ink("The file is whole, and so is every chain of digests.", "good")
+        server = "serverVersion" in data
+        yield Ink("Every chain of digests is whole." if server else _WHOLE, "good")
         return
     yield Ink("What is recorded was damaged or changed.", "bad")
     yield from bullets(wrong)

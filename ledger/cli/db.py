@@ -18,9 +18,13 @@ def command() -> None:
 @command.command("path", examples=["ledger db path"])
 @click.pass_obj
 def path(shell: Shell) -> None:
-    """Print where the ledger's file is, or would be."""
-    from ledger.store.maintenance import locate
+    """Print where the ledger's file is, or would be; of a server its URL."""
+    from ledger.store.maintenance import is_server, locate
 
+    if is_server(shell.db):
+        url = mask_url(shell.db)
+        shell.out.show({"url": url, "path": None, "exists": None, "size": None}, [url])
+        return
     found = locate(shell.db)
     there = found.is_file()
     size = found.stat().st_size if there else None
@@ -61,15 +65,24 @@ def upgrade(shell: Shell) -> None:
     shell.out.show({"path": str(found.path), "before": found.before, "after": found.after}, [line])
 
 
-@command.command("check", examples=["ledger db check", "ledger db check --rebuild"])
+@command.command("check", examples=["ledger db check", "ledger db check --rebuild", "ledger db check --ready"])
 @click.option("--rebuild", is_flag=True, help="Write the table of calls again where it differs from the events.")
+@click.option("--ready", is_flag=True, help="Only ask whether work can begin: for probes, quick.")
 @click.pass_obj
-def check(shell: Shell, *, rebuild: bool) -> None:
+def check(shell: Shell, *, rebuild: bool, ready: bool) -> None:
     """
     Check that nothing recorded was damaged, changed, or lost.
 
-    Exits with 4 where the file or a chain of digests is broken, with 1 for any other finding, repaired or not.
+    Exits with 4 where the file or a chain of digests is broken, with 1 for any other finding, repaired or not. With
+    --ready it looks at nothing that is recorded: it exits with 0 where the ledger can be reached, its tables are those
+    that this release works on, and a server takes writes.
     """
+    if ready:
+        from ledger.store.maintenance import ready as revision_of
+
+        revision = revision_of(shell.db)
+        shell.out.show({"ready": True, "revision": revision}, [f"Ready: tables {revision}."])
+        return
     from ledger.cli.checking import checked, health_lines
 
     data, status = checked(shell, rebuild=rebuild)
@@ -92,3 +105,19 @@ def backup(shell: Shell, *, file: str) -> None:
     data, lines, status = backed_up(shell.db, file)
     shell.out.show(data, lines)
     raise click.exceptions.Exit(status)
+
+
+@command.command("roles", examples=["ledger db roles", "ledger db roles --prefix agents --schema ledger | psql mydb"])
+@click.option("--prefix", default="ledger", show_default=True, metavar="NAME", help="What the roles' names begin with.")
+@click.option("--schema", default="public", show_default=True, metavar="NAME", help="The schema of the tables.")
+@click.pass_obj
+def roles(shell: Shell, *, prefix: str, schema: str) -> None:
+    """
+    Print the SQL for the roles of a ledger on PostgreSQL: app, reviewer, reader.
+
+    None of them can change or remove an event. An administrator runs it, after `db upgrade`; it may be run again.
+    """
+    from ledger.store.roles import roles as written
+
+    lines = written(prefix, schema=schema)
+    shell.out.show({"sql": "\n".join(lines)}, lines)

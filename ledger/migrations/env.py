@@ -5,11 +5,11 @@ from __future__ import annotations
 from alembic import context
 from sqlalchemy import Connection
 
-from ledger.store.migrate import engine
+from ledger.store.migrate import engine, server
 from ledger.store.sqlite.files import Files
 from ledger.store.sqlite.lock import SideLock
 from ledger.store.tables import Table
-from ledger.store.urls import sqlite_path
+from ledger.store.urls import POSTGRES, sqlite_path
 
 PATIENCE = 60.0
 """Seconds to wait for other writers."""
@@ -20,17 +20,30 @@ def migrate(connection: Connection) -> None:
     context.configure(
         connection=connection,
         target_metadata=Table.metadata,
-        transactional_ddl=True,  # true of SQLite, as long as nobody commits behind its back
+        transactional_ddl=True,  # true of PostgreSQL, and of SQLite as long as nobody commits behind its back
         transaction_per_migration=True,
     )
     with context.begin_transaction():
         context.run_migrations()
 
 
+def migrate_url(url: str) -> None:
+    """Do the same to the database of a URL, alone: behind the writers' lock of a file, or the lock of a server."""
+    if POSTGRES.match(url):
+        from ledger.store.postgres.door import Server
+
+        there = Server(url)
+        with server(there.engine) as connection:
+            migrate(connection)
+        there.close()
+        return
+    files = Files(sqlite_path(url))
+    with SideLock(files.lock).held(PATIENCE), engine(lambda: files.writer("rwc")) as connection:
+        migrate(connection)
+
+
 given = context.config.attributes.get("connection")
 if given is not None:
     migrate(given)
 else:
-    files = Files(sqlite_path(context.config.get_main_option("sqlalchemy.url") or ""))
-    with SideLock(files.lock).held(PATIENCE), engine(lambda: files.writer("rwc")) as connection:
-        migrate(connection)
+    migrate_url(context.config.get_main_option("sqlalchemy.url") or "")

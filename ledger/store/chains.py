@@ -77,6 +77,31 @@ class Orphans:
     proposal_ids: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerHealth:
+    """
+    What a check found. `sound` is whether nothing is wrong with what is recorded.
+
+    `place` is the URL without its password; `size` bytes of the ledger's tables, their indexes included; `notes` are
+    for people: settings that deserve a look, no integrity failure among them.
+    """
+
+    place: str
+    revision: str
+    server_version: str
+    synchronous_commit: str
+    size: int
+    chains: Chains
+    orphans: Orphans
+    unguarded: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def sound(self) -> bool:
+        """Whether chains, triggers and projection are in order."""
+        return not (self.chains.bad or self.unguarded or self.orphans.rows or self.orphans.proposals)
+
+
 @dataclass(slots=True)
 class Walk:
     """Where the walk along one session stands."""

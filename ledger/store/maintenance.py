@@ -11,15 +11,30 @@ from pathlib import Path
 from typing import Final, Literal
 
 from ledger.errors import UsageError
-from ledger.store.chains import ChainFault, Chains, Orphans
+from ledger.store.chains import ChainFault, Chains, Orphans, ServerHealth
 from ledger.store.schema import HEAD
 from ledger.store.sqlite import inspect
 from ledger.store.sqlite.files import SYNCHRONOUS, Files
 from ledger.store.sqlite.opening import check as check_tables
 from ledger.store.sqlite.opening import prepare, reading
-from ledger.store.urls import MEMORY, sqlite_path
+from ledger.store.urls import MEMORY, POSTGRES, mask_url, need_driver, sqlite_path
 
-__all__ = ["ChainFault", "Chains", "Health", "Orphans", "Tables", "Upgraded", "check", "current", "locate", "upgrade"]
+__all__ = [
+    "ChainFault",
+    "Chains",
+    "Health",
+    "Orphans",
+    "ServerHealth",
+    "Tables",
+    "Upgraded",
+    "check",
+    "check_server",
+    "current",
+    "is_server",
+    "locate",
+    "ready",
+    "upgrade",
+]
 
 WAL_RESET: Final = ((3, 7, 0), (3, 51, 2))
 """SQLite releases with the WAL-reset bug (https://sqlite.org/wal.html): two connections that write or checkpoint at
@@ -32,7 +47,7 @@ _OWNER_ONLY: Final = 0o077
 class Tables:
     """Which revision a database has, and which this release works on."""
 
-    path: Path
+    path: Path | str  # of a server its URL, without the password
     revision: str
     head: str
     state: Literal["current", "older", "newer"]
@@ -42,7 +57,7 @@ class Tables:
 class Upgraded:
     """What an upgrade did: from which revision (None: there was no ledger yet) to which."""
 
-    path: Path
+    path: Path | str  # as in `Tables`
     before: str | None
     after: str
 
@@ -82,23 +97,62 @@ def locate(url: str) -> Path:
 
 def current(url: str) -> Tables:
     """Return which revision a ledger's tables have. Raises `NoDatabase`."""
-    files = _files(url)
-    revision = check_tables(files, "off").revision or ""
+    where: Path | str
+    if is_server(url):
+        from ledger.store.postgres import opening
+
+        where, revision = opening.current(url)
+    else:
+        files = _files(url)
+        where, revision = files.database, check_tables(files, "off").revision or ""
     state: Literal["current", "older", "newer"] = "current"
     if revision != HEAD:
         state = "newer" if revision > HEAD else "older"
-    return Tables(files.database, revision, HEAD, state)
+    return Tables(where, revision, HEAD, state)
 
 
 def upgrade(url: str, *, patience: float = 60.0) -> Upgraded:
     """Make a ledger, or bring its tables to this release; raises `SchemaOutdated` where they are too new for that."""
+    if is_server(url):
+        from ledger.store.postgres import opening
+
+        where, before = opening.upgrade(url)
+        return Upgraded(where, before, max(HEAD, before or ""))
     files = _files(url)
     before = prepare(files, create=True, migrate="auto", patience=patience)
     return Upgraded(files.database, before, max(HEAD, before or ""))
 
 
+def ready(url: str) -> str:
+    """
+    Return the revision of a ledger that this release can work with at once: quick, for probes.
+
+    Raises `NoDatabase`, `SchemaOutdated`, and `StoreUnavailable`, also where a server takes no writes.
+    """
+    if is_server(url):
+        from ledger.store.postgres import health
+
+        return health.ready(url)
+    return check_tables(_files(url), "check").revision or ""
+
+
+def is_server(url: str) -> bool:
+    """Return whether a URL names a server; raises `UsageError` where its driver is not installed."""
+    if POSTGRES.match(url) is None:
+        return False
+    need_driver()
+    return True
+
+
+def check_server(url: str) -> ServerHealth:
+    """Look at everything a server's ledger holds, change nothing; see `check`."""
+    from ledger.store.postgres import health
+
+    return health.check(url)
+
+
 def check(url: str) -> Health:
-    """Look at everything, change nothing. Raises `NoDatabase`, and `StoreUnavailable` where it cannot be read."""
+    """Look at everything in a file, change nothing. Raises `NoDatabase`, `StoreUnavailable` where it cannot be read."""
     files = _files(url)
     revision = check_tables(files, "off").revision or ""
     with reading(files) as connection:
@@ -141,4 +195,6 @@ def _notes(files: Files, journal_mode: str, mode: int, *, buggy: bool) -> Iterat
 def _files(url: str) -> Files:
     if url.startswith(MEMORY):
         raise UsageError("a ledger in memory has no file")
+    if POSTGRES.match(url):
+        raise UsageError(f"{mask_url(url)} is a server, and no file")
     return Files(sqlite_path(url))

@@ -24,6 +24,7 @@ from ledger.store.port import (
     Head,
     PlacedCall,
     SessionRow,
+    Settled,
     StoredEvent,
     Tally,
 )
@@ -264,6 +265,12 @@ class MemoryStore:
                 if event_fits(where, event, stored.type, self, calls)
             )
             return list(islice(fitting, limit))
+
+    def settled(self) -> Settled:
+        """Return the last position: here events come one after the other; see `Reader.settled`."""
+        with self._lock:
+            self._usable()
+            return Settled(len(self._entries))
 
     def calls(self, where: CallFilter, *, after: int = 0, limit: int) -> Sequence[PlacedCall]:
         """Return calls; see `Reader.calls`."""

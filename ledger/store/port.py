@@ -181,6 +181,17 @@ class EventFilter:
     of: CallFilter | None = None
 
 
+class Settled(NamedTuple):
+    """
+    Up to which position everything is final: no event will appear at or below it any more.
+
+    `held_by` says who keeps a higher position from being final, in words; None where nobody does.
+    """
+
+    position: int
+    held_by: str | None = None
+
+
 class PlacedCall(NamedTuple):
     """A call's row with the position of its proposal, the key for pages."""
 
@@ -237,6 +248,9 @@ class Reader(Protocol):
 
     def events(self, where: EventFilter, *, after: int = 0, limit: int) -> Sequence[StoredEvent]:
         """Return up to `limit` events over all sessions with position > `after`, by position."""
+
+    def settled(self) -> Settled:
+        """Return up to which position the ledger is final; who reads on from there misses nothing."""
 
     def calls(self, where: CallFilter, *, after: int = 0, limit: int) -> Sequence[PlacedCall]:
         """Return up to `limit` calls whose proposal's position > `after`, by it."""

@@ -9,10 +9,9 @@ import pytest
 
 from ledger.cli import checking
 from ledger.events import CallSucceeded
-from ledger.store import maintenance
+from ledger.store import chains, maintenance
 from ledger.store.maintenance import Health
 from ledger.store.schema import HEAD
-from ledger.store.sqlite import inspect
 from tests.audit.odd import append, newer
 from tests.audit.world import opened
 from tests.cli.running import call_ids, data, failure, ledger
@@ -113,7 +112,7 @@ def test_tampering_is_an_integrity_failure(world: Path, statement: str) -> None:
 
 def test_many_broken_sessions_are_counted(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first of them are named, the others counted."""
-    monkeypatch.setattr(inspect, "MOST_SHOWN", 1)
+    monkeypatch.setattr(chains, "MOST_SHOWN", 1)
     tampered(world, "UPDATE event SET digest = x'00' WHERE sequence = 2")
     result = ledger("db", "check")
     assert result.exit_code == 4

@@ -60,19 +60,20 @@ def connect(url: str) -> psycopg.Connection[tuple[object, ...]]:
 
 
 def emptied(url: str) -> None:
-    """Take everything out of a database whose guards were taken away (`unguard`)."""
+    """Take everything out of a database, as only an administrator can; its guards stand again afterwards."""
     with connect(url) as connection:
         connection.execute(_EMPTY)
 
 
-def unguard(url: str) -> None:
-    """Let events be deleted, so that one database serves many tests."""
-    with connect(url) as connection:
-        connection.execute("ALTER TABLE event DISABLE TRIGGER event_no_delete")
-
-
 _TABLES = ("event", "session_head", "call", "session_tag", "call_resource", "limited_start", "tool_version")
-_EMPTY = ";".join([*(f"DELETE FROM {name}" for name in _TABLES), "ALTER TABLE event ALTER position RESTART"])
+_EMPTY = ";".join(
+    [
+        "ALTER TABLE event DISABLE TRIGGER event_no_delete",
+        *(f"DELETE FROM {name}" for name in _TABLES),
+        "ALTER TABLE event ENABLE ALWAYS TRIGGER event_no_delete",
+        "ALTER TABLE event ALTER position RESTART",
+    ]
+)
 
 
 def _template() -> str:

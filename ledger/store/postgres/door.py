@@ -62,7 +62,7 @@ class Server:
 
     def _make(self) -> Engine:
         settings = {
-            "lock_timeout": f"{LOCK_SECONDS}s",
+            "lock_timeout": f"{LOCK_SECONDS * 1000:.0f}ms",
             "idle_in_transaction_session_timeout": f"{IDLE_SECONDS}s",
             "timezone": "UTC",
         } | ({"default_transaction_read_only": "on"} if self._read_only else {})

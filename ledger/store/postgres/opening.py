@@ -101,6 +101,24 @@ def prepare(server: Server, *, create: bool, migrate: Migrate) -> str | None:
     return tables.revision
 
 
+def current(url: str) -> tuple[str, str]:
+    """Return where a ledger is, and which revision its tables have. Raises as `check` does."""
+    server = Server(url, read_only=True)
+    try:
+        return server.shown, check(server, "off").revision or ""
+    finally:
+        server.close()
+
+
+def upgrade(url: str) -> tuple[str, str | None]:
+    """Make the tables, or bring them to this release; return where, and which revision there was."""
+    server = Server(url)
+    try:
+        return server.shown, prepare(server, create=True, migrate="auto")
+    finally:
+        server.close()
+
+
 def _refuse(server: Server, tables: Tables, *, create: bool) -> None:
     if tables.foreign:
         raise NoDatabase(

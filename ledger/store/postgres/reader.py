@@ -14,12 +14,23 @@ from ledger.calls import WAITING, CallRow
 from ledger.errors import StoreUnavailable
 from ledger.store import rules
 from ledger.store.fits import Group, in_order, tally
-from ledger.store.port import CallFilter, EventFilter, GroupKey, Head, PlacedCall, SessionRow, StoredEvent, Tally
+from ledger.store.port import (
+    CallFilter,
+    EventFilter,
+    GroupKey,
+    Head,
+    PlacedCall,
+    SessionRow,
+    Settled,
+    StoredEvent,
+    Tally,
+)
 from ledger.store.postgres import sql
 from ledger.store.postgres.door import Connection, Server
 from ledger.store.postgres.faults import lost
 from ledger.store.postgres.filters import IS_OPEN, Where, call_where, event_where
 from ledger.store.postgres.texts import kept, readable
+from ledger.store.postgres.watermark import Watermark
 
 _READ: Final = (
     f"SELECT {sql.STORED} FROM event"  # noqa: S608 - our own names
@@ -104,6 +115,11 @@ class ServerReader:
 
     def __init__(self, readers: Readers) -> None:
         self._readers = readers
+        self._watermark = Watermark(lambda statement: readers.rows(statement, ()))
+
+    def settled(self) -> Settled:
+        """Return up to which position the ledger is final; see `Reader.settled`."""
+        return self._watermark.settled()
 
     def head(self, session_id: str) -> Head | None:
         """Return where the session stands; see `Reader.head`."""

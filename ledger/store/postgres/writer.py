@@ -98,9 +98,9 @@ class Writer:
         effort = Effort(requests, self.patience)
         while True:
             try:
-                return effort.told(self._transaction(requests, effort))
+                answers = self._attempt(requests, effort)
             except psycopg.Error as error:
-                answers = self._after(error, requests, effort)
+                answers = self._failed(error, requests, effort)
             except StoreError as error:  # there is no connection to be had
                 answers = self._unreachable(error, requests, effort)
             except LedgerError as error:
@@ -109,8 +109,19 @@ class Writer:
                 self._drop()  # wherever Ctrl-C came between two lines, the server ends the transaction
                 raise
             if answers is not None:
-                return answers
+                return effort.told(answers)
             effort.tries += 1
+
+    def _attempt(self, requests: Sequence[Request], effort: Effort) -> Answers | None:
+        """Return the answers, or None to try again. Raises `psycopg.Error` where nobody can tell."""
+        try:
+            return self._transaction(requests, effort)
+        except (errors.IntegrityError, errors.DataError) as error:
+            self._give_up()
+            if len(requests) > 1:  # one of them is refused: each by itself
+                return [self._persistent([request])[0] for request in requests]
+            answer = self._refused(requests[0], error)
+            return None if answer is None else [answer]
 
     def _transaction(self, requests: Sequence[Request], effort: Effort) -> Answers:
         connection = self._open()
@@ -145,7 +156,7 @@ class Writer:
 
     # -- where it failed
 
-    def _after(self, error: psycopg.Error, requests: Sequence[Request], effort: Effort) -> Answers | None:
+    def _failed(self, error: psycopg.Error, requests: Sequence[Request], effort: Effort) -> Answers | None:
         """Return the answers after an error, or None to try again."""
         if lost(error):
             effort.doubt = effort.doubt or effort.sent
@@ -154,15 +165,11 @@ class Writer:
                 return [self._lost(error, effort)] * len(requests)
             effort.pause()
             return None
-        self._roll_back()
+        self._give_up()
         if contended(error):
-            return self._outcomes_only(requests, error) if effort.over else None
-        if not isinstance(error, (errors.IntegrityError, errors.DataError)):
-            return [self._server.fault(error, doing="write to")] * len(requests)
-        if len(requests) > 1:  # one of them is refused: each by itself
-            return effort.told([self._persistent([request])[0] for request in requests])
-        answer = self._refused(requests[0], error)
-        return None if answer is None else effort.told([answer])
+            waits = all(map(is_outcome, requests)) or not effort.over
+            return None if waits else self._outcomes_only(requests, error)
+        return [self._server.fault(error, doing="write to")] * len(requests)
 
     def _unreachable(self, error: StoreError, requests: Sequence[Request], effort: Effort) -> Answers | None:
         if not effort.goes_on():
@@ -253,6 +260,15 @@ class Writer:
             self._open().execute(sql.ROLLBACK)
         except psycopg.Error:
             self._drop()
+
+    def _give_up(self) -> None:
+        """
+        End a transaction that an error cut short, and its connection.
+
+        psycopg takes statements for prepared that it sent behind the one that failed, and the server passed over.
+        """
+        self._roll_back()
+        self._drop()
 
     def _drop(self) -> None:
         if self._taken is not None:

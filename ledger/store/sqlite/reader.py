@@ -12,7 +12,17 @@ from typing import Any, Final
 from ledger.calls import CallRow
 from ledger.errors import StoreUnavailable
 from ledger.store import rules
-from ledger.store.port import CallFilter, EventFilter, GroupKey, Head, PlacedCall, SessionRow, StoredEvent, Tally
+from ledger.store.port import (
+    CallFilter,
+    EventFilter,
+    GroupKey,
+    Head,
+    PlacedCall,
+    SessionRow,
+    Settled,
+    StoredEvent,
+    Tally,
+)
 from ledger.store.sqlite import door, sql
 from ledger.store.sqlite.counting import tallied
 from ledger.store.sqlite.faults import translated
@@ -39,6 +49,7 @@ _SESSIONS: Final = f"""
     WHERE session_id > ? AND substr(session_id, 1, 1) <> '_'
     ORDER BY session_id LIMIT ?
 """  # noqa: S608 - our own names
+_LAST_POSITION: Final = "SELECT ifnull(max(position), 0) FROM event"
 _LAST: Final = 2**63 - 1
 
 
@@ -156,6 +167,11 @@ class SqliteReader:
             found = event_where(where, after, look(connection, where, limit))
             rows = sql.run(connection, found.select(sql.STORED), (*found.values, limit)).fetchall()
         return list(map(sql.stored_event, rows))
+
+    def settled(self) -> Settled:
+        """Return the last position: there is one writer at a time; see `Reader.settled`."""
+        ((last,),) = self._all(_LAST_POSITION)
+        return Settled(last)
 
     def calls(self, where: CallFilter, *, after: int = 0, limit: int) -> Sequence[PlacedCall]:
         """Return calls; see `Reader.calls`."""

@@ -1,4 +1,4 @@
-"""A database for each test class, and an empty one for each test that asks for it."""
+"""One database a module, emptied for each test; and databases of their own for tests that change tables."""
 
 from collections.abc import Iterator
 
@@ -7,17 +7,23 @@ import pytest
 from tests.helpers import postgres
 
 
-@pytest.fixture(scope="class")
-def shared_url() -> Iterator[str]:
-    """A database with the ledger's tables, whose events may be taken out between tests."""
+@pytest.fixture(scope="module")
+def shared() -> Iterator[str]:
+    """A database with the ledger's tables, which is emptied between tests."""
     with postgres.database() as url:
-        postgres.unguard(url)
         yield url
 
 
 @pytest.fixture
-def url() -> Iterator[str]:
-    """A database with the ledger's tables."""
+def url(shared: str) -> str:
+    """The same, with nothing in it."""
+    postgres.emptied(shared)
+    return shared
+
+
+@pytest.fixture
+def own_url() -> Iterator[str]:
+    """A database with the ledger's tables for this test alone."""
     with postgres.database() as url:
         yield url
 

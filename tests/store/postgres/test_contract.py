@@ -20,9 +20,8 @@ class TestPostgres(StoreContract):
     """What memory and SQLite keep, PostgreSQL keeps."""
 
     @pytest.fixture(autouse=True)
-    def _database(self, shared_url: str) -> None:
-        postgres.emptied(shared_url)
-        self.url = shared_url
+    def _database(self, url: str) -> None:
+        self.url = url
 
     def make_store(self, folder: Path, clock: Clock) -> Store:
         return open_store(self.url, create=True, clock=clock)
@@ -32,9 +31,8 @@ class TestServersClock(LeaseContract):
     """Leases end by the clock of the server, whatever that of this process says."""
 
     @pytest.fixture(autouse=True)
-    def _database(self, shared_url: str) -> None:
-        postgres.emptied(shared_url)
-        self.url = shared_url
+    def _database(self, url: str) -> None:
+        self.url = url
 
     @pytest.fixture
     def time(self) -> HandClock:

@@ -1,0 +1,74 @@
+"""Follows a ledger for `audit events --follow`: a line for each event, and the cursor to go on from at the end."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any
+
+import click
+
+from ledger.audit import Tail, find_call
+from ledger.audit.rows import stored_to_wire
+from ledger.cli.draining import SIGNALS
+from ledger.cli.opening import reading
+from ledger.cli.output import Format, Output
+from ledger.cli.shell import Shell
+from ledger.cli.text import Ink, Line
+from ledger.replay.summary import summary as summary_of
+
+
+def followed(shell: Shell, format: Format | None, filters: dict[str, Any], *, after: int, limit: int | None) -> None:
+    """Print events until a signal comes, or `limit` of them were printed."""
+    if format not in (None, "table", "jsonl"):
+        raise click.UsageError("--follow goes with --format table or jsonl: what never ends has no other form.")
+    out = Output(json=True) if format == "jsonl" else shell.out
+    with reading(shell) as reader, _signals() as stopped:
+        if filters["call"] is not None:
+            filters["call"] = find_call(reader, filters["call"]).call_id
+        tail = Tail(reader, after=after, wait=stopped.wait, held=_Holders(shell).held, **filters)
+        told, last = 0, after
+        for stored, event in islice(tail.events(), limit):
+            told, last = told + 1, stored.position
+            row = stored_to_wire(stored, event)
+            out.progressed(row, [_line(row, summary_of(event.body))])
+            if stopped.is_set():
+                break
+        else:
+            last = last if told == limit else tail.cursor
+    shell.out.note(f"Go on with --after {last}")
+
+
+def _line(row: Mapping[str, Any], what: str) -> Line:
+    where = f"{row['position']:>8}  {row['recordedAt']}  {row['sessionId']}  "
+    return (Ink(where, "dim"), Ink(str(row["type"]), "strong"), f"  {row['tool'] or ''}  {what}")
+
+
+class _Holders:
+    """Who keeps events from being final, told once each."""
+
+    def __init__(self, shell: Shell) -> None:
+        self._shell = shell
+        self._told = ""
+
+    def held(self, by: str) -> None:
+        """Tell of a holder, if it is another one than before."""
+        who = by.partition(" (")[0]
+        if who != self._told:
+            self._told = who
+            self._shell.out.note(f"Newer events wait for {by}")
+
+
+@contextmanager
+def _signals() -> Iterator[threading.Event]:
+    """Let SIGTERM and Ctrl-C set a flag instead of cutting a line."""
+    stopped = threading.Event()
+    kept: dict[int, Any] = {number: signal.signal(number, lambda *_: stopped.set()) for number in SIGNALS}
+    try:
+        yield stopped
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)

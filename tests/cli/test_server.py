@@ -1,0 +1,78 @@
+"""The command line over a server: the same words, and no password anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from ledger import Ledger
+from ledger.store.schema import HEAD
+from ledger.store.urls import open_store
+from ledger.testing.contract.building import add
+from tests.cli.running import data, ledger
+from tests.helpers import postgres
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """A ledger on a server, opened with a password."""
+    with postgres.database() as url:
+        store = open_store(url, create=False)
+        add(store, "s1", "a", "b")
+        store.close()
+        yield url.replace("postgres:@", "postgres:secret@")
+
+
+@pytest.fixture(autouse=True)
+def _environment(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LEDGER_DB", url)
+
+
+def test_a_servers_ledger_is_looked_after(url: str) -> None:
+    """Path, tables, upgrade and check tell of the server by its URL, without the password."""
+    told = [
+        ledger("db", "path"),
+        ledger("db", "current"),
+        ledger("db", "upgrade"),
+        ledger("db", "check", "--ready"),
+        ledger("db", "check"),
+        ledger("db", "check", "--rebuild"),
+    ]
+    assert [result.exit_code for result in told] == [0] * 6
+    assert not any("secret" in result.output for result in told)
+    assert all("postgresql://postgres:" in told[n].stdout for n in (0, 1, 2, 4))
+    assert f"Ready: tables {HEAD}" in told[3].stdout
+    assert "Every chain of digests is whole." in told[4].stdout
+    assert "synchronous_commit on" in told[4].stdout
+    found = data("db", "check")
+    assert (found["events"], found["sound"], found["damage"]) == (2, True, [])
+    assert data("db", "path")["path"] is None
+
+
+def test_audits_read_a_server() -> None:
+    """Rows come from the server, to the end or as they are recorded."""
+    assert [row["eventId"] for row in data("audit", "events")] == ["a", "b"]
+    assert ledger("audit", "events", "--follow", "--limit", "2", "--json").stdout.count("\n") == 2
+
+
+def test_roles_are_printed() -> None:
+    """SQL that an administrator can run, also as one JSON value."""
+    result = ledger("db", "roles", "--prefix", "agents", "--schema", "mine")
+    assert result.exit_code == 0
+    assert "CREATE ROLE agents_app" in result.stdout
+    assert "search_path = mine" in result.stdout
+    assert data("db", "roles")["sql"].startswith("BEGIN;")
+    assert ledger("db", "roles", "--prefix", "a b").exit_code == 2
+
+
+def test_a_server_cannot_be_begun_by_a_slip(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    """A database without tables is no ledger until somebody makes one."""
+    with postgres.database(empty=True) as empty:
+        monkeypatch.setenv("LEDGER_DB", empty)
+        assert ledger("db", "check", "--ready").exit_code != 0
+        assert ledger("audit", "events").exit_code != 0
+        assert ledger("db", "upgrade").exit_code == 0
+        with Ledger.open(empty) as made:
+            assert made.url
+        assert ledger("db", "check", "--ready").exit_code == 0
