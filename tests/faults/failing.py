@@ -21,7 +21,7 @@ from tests.faults.images import LOSSES, image
 from tests.faults.power import OPENED, Run, Telling, problems, rows, scratch, settings
 from tests.session.agents import asked
 
-Error: TypeAlias = Literal["EIO", "ENOSPC"]
+Error: TypeAlias = Literal["EIO", "ENOSPC", "fsync"]
 Lasts: TypeAlias = Literal["once", "until repaired"]
 Life: TypeAlias = Literal["appends", "calls"]
 WAYS: Final[tuple[tuple[Error, Lasts], ...]] = (
@@ -29,13 +29,20 @@ WAYS: Final[tuple[tuple[Error, Lasts], ...]] = (
     ("EIO", "until repaired"),
     ("ENOSPC", "once"),
     ("ENOSPC", "until repaired"),
+    ("fsync", "once"),
+    ("fsync", "until repaired"),
 )
+_FAIL: Final[dict[Error, tuple[Kind, ...]]] = {
+    "EIO": ("write", "sync", "truncate", "unlink", "index"),
+    "ENOSPC": ("write", "index"),  # what is there can be synced and cut
+    "fsync": ("sync",),
+}
 TINY_LOG: Final = 12 * 4120
 
 
 @dataclass(slots=True)
 class Fault:
-    """Fails the n-th step; `met` says how often it did. A full disk takes no write, but syncs what is there."""
+    """Fails the n-th step of those that its error can hit; `met` says how often it did."""
 
     nth: int
     error: Error = "EIO"
@@ -46,7 +53,7 @@ class Fault:
 
     def __call__(self, kind: Kind) -> int:
         """Answer before a step."""
-        if self.error == "ENOSPC" and kind not in ("write", "index"):
+        if kind not in _FAIL[self.error]:
             return OK
         self.count += 1
         due = self.count == self.nth if self.lasts == "once" else self.count >= self.nth

@@ -16,7 +16,7 @@ def steps() -> dict[tuple[Life, Error], int]:
     """How many steps of a life can fail."""
     never = 10**9
     lives: tuple[Life, ...] = ("appends", "calls")
-    errors: tuple[Error, ...] = ("EIO", "ENOSPC")
+    errors: tuple[Error, ...] = ("EIO", "ENOSPC", "fsync")
     found = {}
     for life in lives:
         for error in errors:
@@ -37,7 +37,7 @@ def test_a_failing_disk_breaks_no_promise(
     """
     chance = random.Random(f"{life} {error} {lasts}")
     count = steps[life, error]
-    some = 5 if life == "appends" else 3
+    some = (6 if error == "fsync" else 3) if life == "appends" else 2
     for number in range(some):  # one of each part of the life
         nth = chance.randint(1 + number * count // some, (number + 1) * count // some)
         fault, wrong = failed_at(life, nth, error, lasts)

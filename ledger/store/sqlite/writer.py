@@ -42,7 +42,8 @@ class Writer:
         self._identity: Identity | None = None
         self._place = files.place()  # as it is opened: what is read from then on is of this file
         self._checkpoint_at = WAL_BYTES
-        self._in_doubt = False  # a commit failed since the log was last brought home
+        self._failed = False  # the last commit failed: the log ends in frames that nobody sees, until others follow
+        self._in_doubt = False  # the connection was lost after that: a new one may see them
         self._known: set[About] = set()
         self._mutex = threading.Lock()
         self._closed = False
@@ -116,10 +117,14 @@ class Writer:
         try:
             connection.execute(sql.COMMIT)
         except Exception as error:  # noqa: BLE001 - whatever it was, the commit may have happened
+            self._failed = True
+            self._roll_back(connection)
             return self._after_bad_commit(requests, error)
         except BaseException:
+            self._failed = True
             self._roll_back(connection)
             raise
+        self._failed = False
         self._remember(changes.looked_up.fresh)
         return self._acknowledged(connection, identity, requests, answers)
 
@@ -163,10 +168,8 @@ class Writer:
         """
         Look up by event id what became of a commit that reported an error: it may have happened all the same.
 
-        What is found is brought home before it is acknowledged, at the latest by the next transaction (see `_settle`).
+        On the same connection where there still is one: what SQLite shows there was synced before.
         """
-        self._drop()
-        self._in_doubt = True
         fault = StoreUnavailable(
             f"the commit to {self.files.database} failed ({error}); it could not be looked up whether it happened",
             hint="Append the same events again: what is recorded is not doubled.",
@@ -176,17 +179,18 @@ class Writer:
             answers = [self._look_up(connection, request, error) for request in requests]
             if any(isinstance(answer, Appended) for answer in answers):
                 self._settle(connection)
-                identity.check()
+            identity.check()
         except (StoreError, sqlite3.Error):
             return [fault] * len(requests)
         return answers
 
     def _settle(self, connection: sqlite3.Connection) -> None:
         """
-        Bring the log home where a commit failed.
+        Bring the log home where a commit failed and its connection was lost.
 
-        After a failed fsync its pages may be clean in memory and absent from the disk
-        (https://wiki.postgresql.org/wiki/Fsync_Errors); what is appended behind them would be lost with them. Raises
+        A new connection may find such a commit in the log and take it for done. After a failed fsync its pages may be
+        clean in memory and absent from the disk (https://wiki.postgresql.org/wiki/Fsync_Errors); what is appended
+        behind them would be lost with them. The commit at the end makes it durable that the log was cut. Raises
         `StoreUnavailable` where a reader keeps the log from starting over.
         """
         if not self._in_doubt:
@@ -197,7 +201,9 @@ class Writer:
                 f"a commit to {self.files.database} failed before, and its log is in use: nothing is written behind it",
                 hint="Try again when those who read the ledger now have ended.",
             )
-        self._in_doubt = False
+        (epoch,) = connection.execute("PRAGMA user_version").fetchone()
+        connection.execute(f"PRAGMA user_version = {epoch}")
+        self._failed = self._in_doubt = False
 
     def _look_up(self, connection: sqlite3.Connection, request: Request, error: Exception) -> Answer | LedgerError:
         absent: StoreError = StoreUnavailable(
@@ -230,10 +236,11 @@ class Writer:
                 try:
                     done = work(connection)
                     connection.execute(sql.COMMIT)
-                except BaseException as error:
-                    self._in_doubt |= isinstance(error, sqlite3.Error)
+                except BaseException:
+                    self._failed = True
                     self._roll_back(connection)
                     raise
+                self._failed = False
                 return done
             finally:
                 self.lock.release()
@@ -262,6 +269,7 @@ class Writer:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+            self._in_doubt |= self._failed
 
     def close(self) -> None:
         """Bring the log home and close, under the lock; a lock that stays taken means that another one will do it."""

@@ -181,13 +181,19 @@ def test_a_replaced_file_is_not_looked_up_in(store: SqliteStore, path: Path, mon
 
 
 def test_what_is_found_is_brought_home_first(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After a failed fsync the log may be lost with the power: while it cannot be checkpointed, nothing is promised."""
+    """Where the connection is gone too the log may go with the power: until it is brought home nothing is promised."""
     add(store, "s1", "before")
+
+    def lost(connection: sqlite3.Connection) -> None:
+        sqlite3.Connection.execute(connection, "COMMIT")
+        connection.close()
+        raise sqlite3.OperationalError("fsync")
+
     monkeypatch.setattr(files_module, "BUSY_SECONDS", 0.01)
     with store._pool.snapshot() as reader:
         reader.execute("SELECT * FROM event").fetchall()
         with (
-            commits(monkeypatch, store, done_then(sqlite3.OperationalError("fsync"))),
+            commits(monkeypatch, store, lost),
             pytest.raises(StoreUnavailable, match="could not be looked up"),
         ):
             add(store, "s1", "a")
