@@ -73,6 +73,7 @@ def test_both_agree_on_published_tools(corpus: Path) -> None:
         ({"enum": ["a", None, True]}, ["a", None, True, 1, "b"]),
         ({"const": "é"}, ["é", "e\u0301"]),
         ({"type": "string", "pattern": r"^\d$"}, ["5", "٥", "5\n", 5]),
+        ({"type": "string", "pattern": r"\bé"}, ["é", "aé"]),
         ({"type": "string", "minLength": 2, "maxLength": 2}, ["𝔸𝔸", "𝔸", "ab", "abc"]),
         ({"type": "integer", "minimum": -3}, [-3, -4, True, 2**53, None]),
         ({"type": ["integer", "null"], "exclusiveMaximum": 5}, [5, 4, None]),
