@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks import audits, calls, catalogs, differences, histories, imports, processes, syncs, upcasts
+from benchmarks import audits, calls, catalogs, differences, histories, imports, postgres, processes, syncs, upcasts
 
 RESULTS = Path(__file__).parent / "results" / "latest.json"
 
@@ -29,6 +29,9 @@ GOALS = {
     "calls.cpuMicrosecondsAboveFloor": "<= 350",
     "append.1Callers.ratio": "<= 1.5",
     "append.20Callers.ratio": "<= 1.5",
+    "postgres.1.ratio": ">= 0.5",
+    "postgres.8.ratio": ">= 1.0",
+    "postgres.32.ratio": ">= 1.6",
     "replay.ratioToRawDecode": ">= 0.4",
     "replay.memoryGrownMiB": "flat",
     "imports.callsPerSecond": ">= 2000",
@@ -86,6 +89,7 @@ def main() -> None:
             "syncs": lambda: syncs.syncs(folder),
             "sessions": lambda: calls.sessions_at_once(folder, 150 * rounds),
             "processes": lambda: processes.processes(folder, 0.5 * rounds),
+            "postgres": lambda: postgres.ratios(folder, rounds),
             "append": lambda: histories.append_cost(folder, rounds),
             "replay": lambda: histories.replay(folder, 100_000),
             "size": lambda: histories.size_on_disk(folder),
