@@ -11,7 +11,7 @@ help:
 	@echo 'make demo    a scripted agent is killed in the middle of a write, resumed, reviewed, replayed'
 	@echo 'make test    the tests (with coverage data)'
 	@echo 'make check   everything a change must pass: lint, types, import rules, tests, coverage'
-	@echo 'make soak    long: hundreds of random kills'
+	@echo 'make soak    long: hundreds of kills, thousands of power losses, a disk that fails at every step'
 	@echo 'make bench   figures: throughput, fsyncs, replay'
 	@echo 'make docs    write the generated pages again'
 	@echo 'make lock    resolve requirements-dev.lock again'
@@ -42,6 +42,8 @@ coverage: .venv/.ready
 
 soak: .venv/.ready
 	$(PY) -m tests.soak
+	$(PY) -m tests.soak.faults
+	LEDGER_TEST_EVERY=1 $(PY) -m pytest -q tests/migrations/test_under_fire.py
 
 bench: .venv/.ready
 	$(PY) -m benchmarks
