@@ -70,7 +70,7 @@ def test_a_cache_of_definitions_changes_how_a_history_is_told(deploy: Deploy, mo
     """
     Told by a process that has seen every schema and by one that starts cold: equal bytes, and nothing new is recorded.
 
-    https://github.com/pydantic/pydantic-ai/issues/5875
+    https://github.com/pydantic/pydantic-ai/issues/5875.
     """
     deploy.first()
     warm = deploy.opened[-1]
@@ -90,7 +90,7 @@ def test_a_renamed_parameter_is_kept_beside_its_old_name(deploy: Deploy) -> None
     """
     The carried arguments have the new name only; the intent is as it was, and the step is an event of its own.
 
-    https://github.com/langgenius/dify/issues/23464
+    https://github.com/langgenius/dify/issues/23464.
     """
     deploy.write(1)
     call_id = deploy.open(1).session("s").propose("charge", {"amt": 5}).call_id
@@ -109,7 +109,7 @@ def test_one_bad_schema_takes_all_tools_away(tmp_path: Path) -> None:
     """
     It is quarantined with the place of its fault, the others work, and its old calls can still be told.
 
-    https://github.com/Dokploy/mcp/issues/74
+    https://github.com/Dokploy/mcp/issues/74.
     """
     tools = {"good": {"type": "number", "minimum": 0}, "other": {"type": "string"}, "bad": {"type": "number"}}
 
@@ -150,7 +150,7 @@ def test_what_was_approved_runs_in_another_form_without_a_word(deploy: Deploy, k
     An approval holds for the carried arguments where the upcast's file says so, by the digests of its event; else it
     has to be given again.
 
-    https://github.com/extra-org/extra/issues/139 and https://github.com/pydantic/pydantic-ai/issues/6968
+    https://github.com/extra-org/extra/issues/139 and https://github.com/pydantic/pydantic-ai/issues/6968.
     """
     deploy.policy = lambda call, principal: Ask()
     call_id = deploy.first().call_id
