@@ -16,6 +16,7 @@ from ledger.cli.shell import Shell
         "ledger migrate-schemas",
         "ledger migrate-schemas --strict --catalog schemas/tools",
         "ledger migrate-schemas --tool send_email --apply",
+        "ledger migrate-schemas --suggest",
         "ledger migrate-schemas --all --json",
     ],
 )
@@ -25,6 +26,7 @@ from ledger.cli.shell import Shell
 @click.option("--dry-run", is_flag=True, help="Only plan, as without --apply.")
 @click.option("--apply", is_flag=True, help="Record the upcasts of open calls; finished calls stay facts.")
 @click.option("--strict", is_flag=True, help="Exit with 1 if anyone is needed: a check before a deploy.")
+@click.option("--suggest", is_flag=True, help="Guess the missing upcast files and print drafts; none is applied.")
 @click.option("--all", "every", is_flag=True, help="Report on every recorded call, finished ones too.")
 @click.pass_obj
 def command(shell: Shell, /, **options: Any) -> None:
@@ -36,6 +38,7 @@ def command(shell: Shell, /, **options: Any) -> None:
     """
     contradictions = {
         "--apply and --dry-run exclude each other.": options["apply"] and options["dry_run"],
+        "--suggest only plans: leave --apply out.": options["apply"] and options["suggest"],
         "--apply carries open calls only: leave --all out.": options["apply"] and options["every"],
         "--to is for one tool: name it with --tool.": options["to"] is not None and options["tool"] is None,
     }

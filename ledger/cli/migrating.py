@@ -9,6 +9,7 @@ from typing import Any, Final
 from ledger.cli.answering import answering
 from ledger.cli.commands import copyable
 from ledger.cli.faults import DONE, FAILED, WAITS, fault_of
+from ledger.cli.rows import dumps
 from ledger.cli.shell import Shell
 from ledger.cli.table import tail
 from ledger.cli.text import Ink, Line
@@ -16,6 +17,7 @@ from ledger.errors import LedgerError, UsageError
 from ledger.schema_migration import Judged, Plan, planned
 from ledger.schema_migration.plan import Scope
 from ledger.session.ledger import Ledger
+from ledger.strictjson import JsonObject
 
 _MOST_LINES: Final = 20
 _WORDS: Final = {
@@ -36,6 +38,7 @@ class Wanted:
     to: int | None
     apply: bool
     strict: bool
+    suggest: bool
     every: bool
 
 
@@ -46,11 +49,13 @@ class _Told:
     applied: bool
     plan: Plan = field(default_factory=Plan)
     carried: int = 0
+    drafts: list[JsonObject] | None = None
     errors: list[tuple[str, LedgerError]] = field(default_factory=list)
 
     def to_wire(self) -> dict[str, Any]:
         failed = [{"sessionId": session_id, **fault_of(error).to_wire()} for session_id, error in self.errors]
-        return {"applied": self.applied, "carried": self.carried, **self.plan.to_wire(), "errors": failed}
+        drafts = {} if self.drafts is None else {"drafts": self.drafts}
+        return {"applied": self.applied, "carried": self.carried, **self.plan.to_wire(), **drafts, "errors": failed}
 
 
 def run(shell: Shell, wanted: Wanted) -> int:
@@ -64,10 +69,25 @@ def run(shell: Shell, wanted: Wanted) -> int:
         else:
             for judged in shell.out.progress(planned(ledger.reader, ledger.registry, scope), "Planning"):
                 told.plan.add(judged)
+            told.drafts = list(_drafts(ledger, told.plan)) if wanted.suggest else None
     shell.out.show(told.to_wire(), _lines(shell, told))
     if told.errors or (wanted.strict and told.plan.needed):
         return FAILED
     return WAITS if wanted.apply and told.plan.needed else DONE
+
+
+def _drafts(ledger: Ledger, plan: Plan) -> Iterator[JsonObject]:
+    """Yield a guess of each upcast file that the plan misses, where one can be made; names mislead, so none counts."""
+    from ledger.catalog.upcast.suggest import suggest
+
+    missed = {(each.call.tool, each.reached or 0) for each in plan.asked if each.code == "no_upcast"}
+    for tool, reached in sorted(missed):
+        definition = ledger.registry.definition(tool)
+        versions = definition.versions if definition is not None else {}
+        later = min((number for number in versions if number > reached), default=reached)
+        draft = suggest(versions[reached], versions[later])
+        if draft is not None:
+            yield draft
 
 
 def _known(ledger: Ledger, wanted: Wanted) -> None:
@@ -108,6 +128,11 @@ def _lines(shell: Shell, told: _Told) -> Iterator[Line]:
         yield _asked(judged)
     if len(told.plan.asked) > _MOST_LINES:
         yield f"  … and {told.plan.needed - _MOST_LINES} more (--json names them)"
+    for draft in told.drafts or ():
+        yield f"A guess at {draft['tool']}/v{draft['from']}-v{draft['to']}.upcast.json, for whoever asserts it:"
+        yield dumps(draft)
+    if told.drafts == []:
+        yield "Nothing can be guessed."
     for session_id, error in told.errors:
         yield (Ink(session_id, "strong"), ": ", Ink(fault_of(error).words, "bad"))
     yield _end(shell, told)

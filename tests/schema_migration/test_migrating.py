@@ -416,10 +416,35 @@ def test_the_command_names_what_kept_a_session(here: Deploy, monkeypatch: pytest
     assert "a: the disk is full" in ledger("migrate-schemas", "--apply").stdout
 
 
+def test_a_missing_file_can_be_guessed_and_is_never_applied(here: Deploy) -> None:
+    """The draft is printed without a name under it; where there is a file already nothing is guessed."""
+    assert told("--suggest")[1]["drafts"] == []
+    assert "Nothing can be guessed." in ledger("migrate-schemas", "--suggest").stdout.splitlines()
+    (here.folder / "catalog/charge/v1-v2.upcast.json").unlink()
+    [draft] = told("--suggest")[1]["drafts"]
+    assert (draft["from"], draft["to"], "assertedBy" in draft) == (1, 2, False)
+    lines = ledger("migrate-schemas", "--suggest").stdout.splitlines()
+    assert "A guess at charge/v1-v2.upcast.json, for whoever asserts it:" in lines
+    assert json.dumps(draft) in lines
+    (here.folder / "catalog/charge/v1-v2.upcast.json").write_text(json.dumps(draft))
+    assert {row["status"] for row in told("--suggest")[1]["groups"]} == {"needs-person"}
+
+
+def test_over_a_file_that_is_there_the_next_one_is_guessed(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And for a version that nothing is like, none."""
+    monkeypatch.chdir(deploy.folder)
+    monkeypatch.setenv("LEDGER_CATALOG", "catalog")
+    never_ran(deploy)
+    deploy.write(3)
+    (deploy.folder / "catalog/charge/v2-v3.upcast.json").unlink()
+    assert told("--suggest")[1]["drafts"] == []
+
+
 @pytest.mark.parametrize(
     ("options", "why"),
     [
         (("--apply", "--dry-run"), "exclude"),
+        (("--apply", "--suggest"), "only plans"),
         (("--apply", "--all"), "open calls only"),
         (("--to", "2"), "--tool"),
         (("--tool", "nope"), "no tool 'nope'"),
