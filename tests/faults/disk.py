@@ -87,6 +87,8 @@ _TRUNCATE = CFUNCTYPE(c_int, c_void_p, c_int64)
 _SYNC = CFUNCTYPE(c_int, c_void_p, c_int)
 _MAP = CFUNCTYPE(c_int, c_void_p, c_int, c_int, c_int, c_void_p)
 
+_KEPT: Final[list[Any]] = []
+
 
 class _Vfs(Structure):
     """`sqlite3_vfs` (https://sqlite.org/c3ref/vfs.html), as far as it is changed here; the rest is copied."""
@@ -157,6 +159,9 @@ class Disk:
         _driver().sqlite3_vfs_register(ctypes.byref(ours), 1)
         try:
             yield self
+        except BaseException:
+            _KEPT.append((self, ours, opened, deleted))  # a connection may have stayed open: its calls still lead here
+            raise
         finally:
             _driver().sqlite3_vfs_register(c_void_p(self._old), 1)
             _driver().sqlite3_vfs_unregister(ctypes.byref(ours))
