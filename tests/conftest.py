@@ -1,6 +1,7 @@
 """What every test shares: hypothesis profiles, a clean environment, the door to the corpus."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,24 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def corpus() -> Path:
     """The folder of real transcripts named by LEDGER_CORPUS; without it the tests that ask for it are left out."""
     return Path(os.environ["LEDGER_CORPUS"])
+
+
+@pytest.fixture(scope="session")
+def _server_database() -> Iterator[str]:
+    """A database for each worker, made when the first test asks for one."""
+    from tests.helpers import postgres
+
+    with postgres.database() as url:
+        yield url
+
+
+@pytest.fixture
+def server_url(_server_database: str) -> str:
+    """The URL of a ledger on PostgreSQL with its tables and nothing in them."""
+    from tests.helpers import postgres
+
+    postgres.emptied(_server_database)
+    return _server_database
 
 
 LEFT_OUT = pytest.StashKey[int]()

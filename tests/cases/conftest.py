@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ledger.store.urls import open_store
-from tests.cases.scenes import Desk
+from tests.cases.scenes import SERVER, Desk
 
 pytest.register_assert_rewrite("tests.cases.plays")
 
@@ -30,6 +30,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def desk(request: pytest.FixtureRequest, tmp_path: Path, empty: Path) -> Iterator[Desk]:
     """A folder with a ledger, and a tool that pays."""
     shutil.copy(empty, tmp_path)
-    found = Desk(tmp_path, getattr(request, "param", ""))
+    url = getattr(request, "param", "")
+    found = Desk(tmp_path, request.getfixturevalue("server_url") if url == SERVER else url)
     yield found
     found.close()

@@ -37,6 +37,10 @@ ledger.session("s").dispatch(json.loads(sys.argv[2]))
 """
 
 
+SERVER = "server"
+"""Stands for the URL of a PostgreSQL server, which the test run knows."""
+
+
 class Gone(BaseException):
     """The process is gone, as far as the test is concerned."""
 

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from tests.cases.plays import Play
-from tests.cases.scenes import MEMORY, Desk
+from tests.cases.scenes import MEMORY, SERVER, Desk
 
 CASES: list[dict[str, Any]] = json.loads(
     (Path(__file__).parents[1] / "suite" / "agent_faults.json").read_text(encoding="utf-8")
 )
-LATER = {"framework", "PostgreSQL"}
+LATER = {"framework"}
 
 
-@pytest.mark.parametrize("desk", ["", MEMORY], ids=["sqlite", "memory"], indirect=True)
+@pytest.mark.parametrize("desk", ["", MEMORY, SERVER], ids=["sqlite", "memory", "postgres"], indirect=True)
 @pytest.mark.parametrize(
     "case", [case for case in CASES if "steps" in case], ids=lambda case: f"{case['id']} {case['kind']}"
 )

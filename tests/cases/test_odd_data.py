@@ -15,7 +15,7 @@ from ledger import Ledger
 from ledger.ids import Clock
 from ledger.providers.check import check
 from ledger.strictjson import canonical, loads
-from tests.cases.scenes import MEMORY, SESSION, Desk
+from tests.cases.scenes import MEMORY, SERVER, SESSION, Desk
 from tests.cli.running import data, ledger
 from tests.providers.odd import FORMATS
 from tests.session.agents import asked, recorded
@@ -40,13 +40,13 @@ def of(host: Ledger, kind: str) -> list[Any]:
     return [event.body for event in recorded(host, SESSION) if event.type == kind]
 
 
-def test_a_nul_is_refused_by_a_database(tmp_path: Path, desk: Desk) -> None:
+def test_a_nul_is_refused_by_a_database(tmp_path: Path, desk: Desk, server_url: str) -> None:
     """U+0000, and the six characters of its escape, are kept exactly and apart, with equal digests on each back end."""
     # https://github.com/Autumn-27/ARTEX/issues/112
     raw = '{"nul": "a\\u0000b", "text": "a\\\\u0000b", "a\\u0000": 1}'
     value = {"nul": "a\0b", "text": "a\\u0000b", "a\0": 1}
     found = []
-    for place in (desk, Desk(tmp_path, MEMORY)):
+    for place in (desk, Desk(tmp_path, MEMORY), Desk(tmp_path, server_url)):
         ran: list[Any] = []
         echoing(place, ran).session(SESSION).dispatch(asked(("echo", raw)))
         again = place.open(tools=False)
@@ -56,7 +56,7 @@ def test_a_nul_is_refused_by_a_database(tmp_path: Path, desk: Desk) -> None:
         (row,) = again.calls(session=SESSION)
         found.append((row["argumentsDigest"], canonical(succeeded.result), again.session(SESSION).messages()))
         place.close()
-    assert found[0] == found[1]
+    assert found[0] == found[1] == found[2]
 
 
 @pytest.mark.parametrize("raw", ['{"path":"caf\\udce9.txt"}', '{"path":"caf\udce9.txt"}'], ids=["escape", "character"])
@@ -138,7 +138,7 @@ def new_york(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("new_york")
-@pytest.mark.parametrize("desk", ["", MEMORY], ids=["sqlite", "memory"], indirect=True)
+@pytest.mark.parametrize("desk", ["", MEMORY, SERVER], ids=["sqlite", "memory", "postgres"], indirect=True)
 def test_a_database_keeps_the_wall_clock_and_drops_the_offset(desk: Desk) -> None:
     """Order is by sequence, whatever the clock said; a time is an instant in UTC, and without an offset it is UTC."""
     # https://github.com/ibm-granite/granite.build/issues/279, https://github.com/MemMachine/MemMachine/pull/1462
@@ -154,7 +154,7 @@ def test_a_database_keeps_the_wall_clock_and_drops_the_offset(desk: Desk) -> Non
         found = host.events(session=SESSION, type="message.recorded", since=since)
         assert [row["body"]["message"]["content"] for row in found] == ["2", "3"]
         if desk.url != MEMORY:
-            shown = data("audit", "events", "--type", "message.recorded", "--since", since)
+            shown = data("audit", "events", "--type", "message.recorded", "--since", since, "--db", desk.url)
             assert [row["body"]["message"]["content"] for row in shown] == ["2", "3"]
 
 

@@ -19,13 +19,15 @@ from tests.session.agents import asked, recorded
 from tests.session.same import everywhere
 
 CASES = json.loads((Path(__file__).parents[1] / "suite" / "json_table.json").read_text(encoding="utf-8"))
-BACK_ENDS = ["memory://", "sqlite:///{folder}/ledger.db"]
+SERVER = "server"
+BACK_ENDS = ["memory://", "sqlite:///{folder}/ledger.db", SERVER]
 
 
-@pytest.fixture(params=BACK_ENDS, ids=["memory", "sqlite"])
+@pytest.fixture(params=BACK_ENDS, ids=["memory", "sqlite", "postgres"])
 def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
     """A ledger on each back end, with a tool that gives back what it was given."""
-    with Ledger.open(request.param.format(folder=tmp_path)) as found:
+    url = request.getfixturevalue("server_url") if request.param == SERVER else request.param.format(folder=tmp_path)
+    with Ledger.open(url) as found:
         found.tool("echo", effect="write", schema={"type": "object", "required": ["value"]})(echo)
         yield found
 
@@ -134,8 +136,8 @@ def test_a_result_above_the_limit_is_cut_and_stays_a_success(ledger: Ledger) -> 
     assert len(results.messages[1]["content"]) < 10_000
 
 
-def test_records_are_the_same_bytes_on_every_back_end(tmp_path: Path) -> None:
+def test_records_are_the_same_bytes_on_every_back_end(tmp_path: Path, server_url: str) -> None:
     """The same events give the same records, and so the same digests, whatever keeps them."""
-    first, second = everywhere([url.format(folder=tmp_path) for url in BACK_ENDS])
-    assert first == second
+    first, second, third = everywhere([*(url.format(folder=tmp_path) for url in BACK_ENDS[:2]), server_url])
+    assert first == second == third
     assert len(first) > 6
