@@ -8,7 +8,7 @@ from ledger.errors import KeyConflict
 from ledger.execution.requests import Steps, io
 from ledger.gates import decode
 from ledger.providers.port import ProposedCall
-from ledger.replay import call_at
+from ledger.replay import call_at, session_at
 from ledger.session.carrying import same_intent
 from ledger.session.core import Core
 from ledger.session.redaction import sensitive
@@ -31,9 +31,25 @@ def recorded_under(core: Core, call: ProposedCall, key: str) -> Steps[Call | Non
     found = core.history.calls.get(row.call_id)
     if found is None:
         found = yield from io(lambda: call_at(store, row.session_id, row.call_id, _NOW))
-    if found.tool != call.name or not _same(core, found, call):
+    if found.tool != call.name or not (yield from _asked(core, found, call)):
         raise KeyConflict(key, call_id=found.call_id, other=f"{call.name} with other arguments than {found.tool}'s")
     return found
+
+
+def _asked(core: Core, found: Call, call: ProposedCall) -> Steps[bool]:
+    """Whether the host asked for this: by the call itself, or by one whose place it took by a person's word."""
+    if _same(core, found, call):
+        return True
+    history, store = core.history, core.wiring.store
+    if found.call_id not in history.calls:
+        history = yield from io(lambda: session_at(store, found.session_id))
+    place = found.call_id
+    for each in reversed(history.calls.values()):
+        if each.superseded_by == place:
+            if _same(core, each, call):
+                return True
+            place = each.call_id
+    return False
 
 
 def _same(core: Core, found: Call, call: ProposedCall) -> bool:

@@ -124,6 +124,7 @@ def superseding(core: Core, call_id: str, arguments: Any, answer: Answer | None,
         provider_call_id=old.provider_call_id,
         provider=old.provider,
         model=old.model,
+        idempotency_key=old.host_key,  # it stands for what the host wants done, which is this call now
     )
     items = [Item(body, old, actor=actor, seen=old.sequence)]
     items += [Item(found, work.stub, actor=actor) for found in (intent, passed(work, gates), allowed)]

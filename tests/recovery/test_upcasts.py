@@ -297,6 +297,30 @@ def test_what_cannot_be_compared_is_another_call(deploy: Deploy, then: int) -> N
     assert len(deploy.effects) == 1
 
 
+@pytest.mark.parametrize("session", ["s", "another"])
+def test_a_hosts_key_stands_for_the_call_that_a_person_put_in_its_place(deploy: Deploy, session: str) -> None:
+    """Asked again in the old words or in the new ones it gets the new call; other arguments are refused."""
+    deploy.policy = lambda call, principal: Ask()
+    deploy.write(2)
+    old = deploy.open(2).session("s").call("charge", {"amount": 5}, idempotency_key="k")
+    second = deploy.opened[-1].resolve(old, arguments={"amount": 6}, by="ada").call
+    deploy.write(3)
+    ledger = deploy.open(3)
+    ledger.session("s").messages()
+    assert ledger.find(second.call_id).reason == "schema-changed"
+    new = ledger.resolve(second.call_id, arguments={"amount": 6, "currency": "EUR"}, by="ada").call
+    ledger.session("s").messages()
+    assert (ledger.find(new.call_id).state, deploy.effects) == ("succeeded", [(3, (6, "EUR"))])
+    again = ledger.session(session)
+    assert again.call("charge", {"amount": 6, "currency": "EUR"}, idempotency_key="k").call_id == new.call_id
+    with pytest.raises(KeyConflict):
+        again.call("charge", {"amount": 7, "currency": "EUR"}, idempotency_key="k")
+    deploy.write(2)
+    back = deploy.open(2).session(session)
+    assert back.call("charge", {"amount": 5}, idempotency_key="k").call_id == new.call_id
+    assert len(deploy.effects) == 1
+
+
 def test_a_call_of_a_tool_that_nobody_knew_then_is_compared_as_it_is(deploy: Deploy) -> None:
     """It has no version to be carried from."""
     deploy.write(1)
