@@ -1,5 +1,7 @@
-"""Writes the generated pages again: commands, events, a call's life, rules of a difference, codes of upcasts."""
+"""Writes what is generated again: commands, events, a call's life, rules of a difference, codes of upcasts, tables."""
 
+import tempfile
+from contextlib import closing
 from pathlib import Path
 
 from ledger.calls import diagram
@@ -7,9 +9,14 @@ from ledger.catalog.diff import page
 from ledger.catalog.upcast import page as upcast_page
 from ledger.cli import reference
 from ledger.events import schema
+from ledger.store.migrate import upgrade
+from ledger.store.sqlite.files import Files
+from ledger.store.sqlite.lock import SideLock
+from ledger.store.sqlite.making import dump
 
 RULES = Path("docs/diff.md")
 CODES = Path("docs/upcasts.md")
+TABLES = Path("ledger/store/sqlite/tables.sql")
 
 
 def rules() -> None:
@@ -22,6 +29,17 @@ def codes() -> None:
     CODES.write_text(upcast_page.page(CODES.read_text(encoding="utf-8")), encoding="utf-8")
 
 
+def tables() -> str:
+    """Return the script of a new file's tables, as the migrations make them."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = Files(Path(folder, "ledger.db"))
+        with SideLock(made.lock).held(60):
+            made.writer("rwc").close()
+            upgrade(made.writer)
+            with closing(made.writer()) as connection:
+                return dump(connection)
+
+
 def main() -> None:
     """Write them where they belong, from the root of the project."""
     for write, place in (
@@ -30,6 +48,7 @@ def main() -> None:
         (diagram.main, diagram.PAGE),
         (rules, RULES),
         (codes, CODES),
+        (lambda: TABLES.write_text(tables(), encoding="utf-8"), TABLES),
     ):
         write()
         print(f"wrote {place}")

@@ -19,7 +19,11 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, create_engine, event
 
 from ledger.store.maintenance import check, current
+from ledger.store.migrate import upgrade
 from ledger.store.schema import EPOCH, HEAD
+from ledger.store.sqlite.files import Files
+from ledger.store.sqlite.lock import SideLock
+from ledger.store.sqlite.making import dump
 from ledger.store.tables import Table
 from ledger.store.urls import open_store
 from ledger.testing.contract.building import add
@@ -55,9 +59,32 @@ def declared(path: Path) -> dict[str, str]:
     return schema(path)
 
 
+def migrated(path: Path) -> None:
+    """Make the tables as the migrations do, one after the other."""
+    files = Files(path)
+    with SideLock(files.lock).held(60):
+        files.writer("rwc").close()
+        upgrade(files.writer)
+
+
+def test_a_new_file_is_what_all_migrations_lead_to(path: Path, tmp_path: Path) -> None:
+    """It is made in one step: the same tables, indexes, triggers, marks and revision, and `make docs` wrote it so."""
+    open_store(str(path), create=True).close()
+    other = tmp_path / "migrated.db"
+    migrated(other)
+    assert schema(path) == schema(other)
+    assert revisions(path) == revisions(other) == [HEAD]
+    for pragma in ("application_id", "user_version"):
+        found = [sqlite3.connect(each).execute(f"PRAGMA {pragma}").fetchone() for each in (path, other)]
+        assert found[0] == found[1] != (0,)
+    connection = sqlite3.connect(other)
+    assert dump(connection) == Path(ROOT, "ledger/store/sqlite/tables.sql").read_text(encoding="utf-8")
+    connection.close()
+
+
 def test_history_leads_to_the_declared_tables(path: Path, tmp_path: Path) -> None:
     """Every table and index that the migrations make is the declared one, to the word; the triggers come on top."""
-    open_store(str(path), create=True).close()
+    migrated(path)
     made = {name: words for name, words in schema(path).items() if not name.endswith(" alembic_version")}
     triggers = {name for name in made if name.startswith("trigger ")}
     assert triggers == {"trigger event_append", "trigger event_no_update", "trigger event_no_delete"}
@@ -105,7 +132,10 @@ def upgraded_up_to(path: Path, last: int) -> int:
 
         event.listen(Engine, "before_cursor_execute", step)
         event.listen(Engine, "commit", step)
-        open_store(str(path), create=True).close()
+        if path.exists():
+            open_store(str(path), create=True).close()
+        else:
+            migrated(path)
         os._exit(0)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 

@@ -16,6 +16,7 @@ from ledger.store.sqlite.anchor import Anchor
 from ledger.store.sqlite.faults import translated
 from ledger.store.sqlite.files import Files
 from ledger.store.sqlite.lock import SideLock
+from ledger.store.sqlite.making import make
 from ledger.store.sqlite.reader import open_reader
 from ledger.store.sqlite.store import ReadOnlySqliteStore, SqliteStore
 
@@ -26,11 +27,16 @@ _HOW_TO_MAKE: Final = "`ledger init` makes one, and so does Ledger.open."
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """What a file holds: `revision` is None where there is no ledger in it, `foreign` where there is something else."""
+    """
+    What a file holds.
+
+    `revision` is None where there is no ledger in it, `foreign` says that there is something else, `empty` nothing.
+    """
 
     revision: str | None
     epoch: int
     foreign: bool
+    empty: bool = False
 
     @property
     def current(self) -> bool:
@@ -47,7 +53,7 @@ def tables_of(connection: sqlite3.Connection) -> Tables:
     """Look at what a file holds. Raises `sqlite3.Error`."""
     names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if not names >= _OURS:
-        return Tables(None, 0, foreign=bool(names - {_VERSION}))
+        return Tables(None, 0, foreign=bool(names - {_VERSION}), empty=not names)
     (epoch,) = connection.execute("PRAGMA user_version").fetchone()
     row = connection.execute(f"SELECT version_num FROM {_VERSION}").fetchone()  # noqa: S608 - our own name
     return Tables(row[0] if row else None, epoch, foreign=False)
@@ -127,6 +133,9 @@ def _prepare(files: Files, *, create: bool, migrate: Migrate) -> str | None:
         return tables.revision
     if tables.newer or (migrate != "auto" and tables.revision is not None):
         raise _outdated(files, tables)
+    if tables.empty:
+        make(files.writer)
+        return None
     from ledger.store.migrate import upgrade
 
     upgrade(files.writer)
