@@ -6,6 +6,7 @@ import os
 import sqlite3
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -161,7 +162,7 @@ def check(url: str) -> Health:
         damage = inspect.damage(connection)
         chains, orphans = inspect.chains(connection), inspect.orphans(connection)
         unguarded = inspect.unguarded(connection, exact=revision <= HEAD)
-    mode = stat.S_IMODE(files.database.stat().st_mode)
+    modes = _modes(files)
     buggy = WAL_RESET[0] <= sqlite3.sqlite_version_info <= WAL_RESET[1]
     return Health(
         path=files.database,
@@ -170,25 +171,36 @@ def check(url: str) -> Health:
         wal_reset_bug=buggy,
         journal_mode=journal_mode,
         synchronous=SYNCHRONOUS.lower(),
-        mode=f"{mode:04o}",
+        mode=f"{modes[files.database]:04o}",
         size=sum(path.stat().st_size for path in (files.database, files.wal) if path.exists()),
         damage=damage,
         chains=chains,
         orphans=orphans,
         unguarded=unguarded,
-        notes=tuple(_notes(files, journal_mode, mode, buggy=buggy)),
+        notes=tuple(_notes(journal_mode, modes, buggy=buggy)),
     )
 
 
-def _notes(files: Files, journal_mode: str, mode: int, *, buggy: bool) -> Iterator[str]:
+def _modes(files: Files) -> dict[Path, int]:
+    """Return the permissions of the database and of what lies beside it: a log holds events too."""
+    found = {}
+    for path in (files.database, files.wal, files.lock):
+        with suppress(FileNotFoundError):  # a log goes with its last writer
+            found[path] = stat.S_IMODE(path.stat().st_mode)
+    return found
+
+
+def _notes(journal_mode: str, modes: dict[Path, int], *, buggy: bool) -> Iterator[str]:
     if journal_mode != "wal":
         yield f"The journal mode is {journal_mode}, not wal; it is set again when the ledger is opened for writing."
-    if os.name == "posix" and mode & _OWNER_ONLY:
-        yield f"Others may read or write {files.database} ({mode:04o}); `chmod 600` it."
+    for path, mode in modes.items():
+        if os.name == "posix" and mode & _OWNER_ONLY:
+            yield f"Others may read or write {path} ({mode:04o}); `chmod 600` it."
     if buggy:
         yield (
-            f"SQLite {sqlite3.sqlite_version} has the WAL-reset bug (3.7.0 to 3.51.2). The ledger's own processes are"
-            " safe from it; do not write or checkpoint this file with other programs while the ledger runs."
+            f"SQLite {sqlite3.sqlite_version} has the WAL-reset bug (3.7.0 to 3.51.2). This file is safe from it"
+            " as long as only the ledger writes it, whose processes queue for a lock: no other program may write or"
+            " checkpoint it meanwhile."
         )
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from ledger.errors import NoDatabase, UsageError
+from ledger.errors import NoDatabase, SchemaOutdated, UsageError
 from ledger.events import CallProposed, Draft
-from ledger.store.maintenance import check, current, locate, upgrade
+from ledger.store.maintenance import check, current, locate, ready, upgrade
 from ledger.store.port import Append
 from ledger.store.schema import HEAD
 from ledger.store.sqlite.inspect import GUARDS
@@ -89,10 +89,14 @@ def test_settings_that_deserve_a_look_are_noted(ledger: Ledger) -> None:
     connection.execute("PRAGMA journal_mode = DELETE")
     connection.close()
     ledger.path.chmod(0o644)
+    Path(f"{ledger.path}.lock").chmod(0o666)
     health = check(ledger.url)
     assert health.sound
     assert (health.journal_mode, health.mode) == ("delete", "0644")
-    assert any("chmod 600" in note for note in health.notes)
+    assert [note for note in health.notes if "chmod 600" in note] == [
+        f"Others may read or write {ledger.path} (0644); `chmod 600` it.",
+        f"Others may read or write {ledger.path}.lock (0666); `chmod 600` it.",
+    ]
     assert any("journal mode is delete" in note for note in health.notes)
 
 
@@ -113,6 +117,14 @@ def test_triggers_that_were_taken_away_are_found(ledger: Ledger, name: str) -> N
     connection.execute(" ".join(text.split()))
     connection.close()
     assert check(ledger.url).sound
+
+
+def test_a_file_is_ready_where_its_tables_fit(ledger: Ledger) -> None:
+    """A probe hears the revision, or why work cannot begin."""
+    assert ready(ledger.url) == HEAD
+    ledger.harm("UPDATE alembic_version SET version_num = '0001'")
+    with pytest.raises(SchemaOutdated):
+        ready(ledger.url)
 
 
 def test_a_check_leaves_no_trace(ledger: Ledger) -> None:
