@@ -154,28 +154,29 @@ def _session(branch: list[_Line], parent: str | None, number: int) -> ImportedSe
 
 def _items(branch: list[_Line]) -> Iterator[Item]:
     assembler = Assembler()
-    done: set[object] = set()
+    parts: dict[object, list[_Line]] = {}
+    for line in branch:
+        if line.value["type"] == "assistant":
+            parts.setdefault(line.key, []).append(line)
     for line in branch:
         at = text_or_none(line.value.get("timestamp"))
         if line.value["type"] == "user":
             _user(assembler, line, at)
         elif line.message.get("model") == _SYNTHETIC:
             assembler.say("assistant", anthropic_parse.NAME, _said("assistant", line), at)
-        elif line.key not in done:
-            done.add(line.key)
-            assembler.turn(anthropic_parse.parse(_message(branch, line.key)), at)
+        elif line.key in parts:  # where its first line stands
+            assembler.turn(anthropic_parse.parse(_message(parts.pop(line.key))), at)
         yield from assembler.ready()
     yield from assembler.end()
 
 
-def _message(branch: list[_Line], key: object) -> JsonObject:
+def _message(lines: list[_Line]) -> JsonObject:
     """Return an assistant's message, put together from its lines; the last one knows how it ended."""
     whole: JsonObject = {}
     content: list[JsonObject] = []
-    for line in branch:
-        if line.value["type"] == "assistant" and line.key == key:
-            content += line.blocks
-            whole |= {name: value for name, value in line.message.items() if value is not None}
+    for line in lines:
+        content += line.blocks
+        whole |= {name: value for name, value in line.message.items() if value is not None}
     return whole | {"role": "assistant", "content": content}
 
 

@@ -184,3 +184,21 @@ def test_a_file_without_a_conversation_is_no_session() -> None:
     assert [head.id for head in read(user("u", None) | {"sessionId": None}) if isinstance(head, ImportedSession)] == [
         None
     ]
+
+
+def test_a_long_session_is_read_in_one_go() -> None:
+    """Each line is looked at a few times, however many messages there are."""
+    looked = 0
+
+    class Message(dict[str, Any]):
+        def get(self, key: str, default: Any = None) -> Any:
+            nonlocal looked
+            looked += 1
+            return super().get(key, default)
+
+    lines = [user("u", None)]
+    for n in range(200):
+        found = model(f"a{n}", lines[-1]["uuid"], text("Well."), message_id=f"m{n}")
+        lines.append(found | {"message": Message(found["message"])})
+    assert len([item for item in read(*lines) if isinstance(item, Turn)]) == 200
+    assert looked < 200 * 20
