@@ -71,7 +71,7 @@ def _propose(world: World, wave: int, sessions: int) -> None:
         for place in range(sessions):
             numbers = [1_000_000 * wave + 10 * place + n for n in range(3)]
             calls = [(chance.choice(TOOLS), {"number": number, "path": chance.choice("abc")}) for number in numbers]
-            with ledger.session(f"s{place}", principal="ada") as session:
+            with ledger.session(f"s{place}", principal="ada", wait=60) as session:  # a worker may be at it
                 for call in session.dispatch(asked(*calls)).calls:
                     if call.state == "awaiting-approval":
                         ledger.approve(call.call_id, by="bob")
