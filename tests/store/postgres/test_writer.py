@@ -13,8 +13,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from sqlalchemy.engine import make_url
 
-from ledger.errors import KeyConflict, LedgerError, StoreBusy, StoreError, StoreUnavailable, UsageError
+from ledger.errors import KeyConflict, LedgerError, NoDatabase, StoreBusy, StoreError, StoreUnavailable, UsageError
 from ledger.events import CallProposed, CallSucceeded
 from ledger.store.port import Append, Appended, EventFilter, Take
 from ledger.store.postgres import changes, door, writer
@@ -97,6 +98,39 @@ def test_a_dead_server_is_told(line: Line) -> None:
     store.close()
 
 
+def test_a_line_that_breaks_again_and_again_is_told(line: Line) -> None:
+    """Connections are to be had, and each is lost before anything was decided: nothing was recorded."""
+    store = opened(line.url)
+    line.cut_request = lambda data: b"NO KEY UPDATE" in data
+    with pytest.raises(StoreUnavailable, match="nothing was recorded"):
+        add(store, "s1", "a")
+    assert (line.cuts, store.head("s1")) == (2, None)
+    store.close()
+
+
+def test_a_look_up_that_breaks_is_tried_again(line: Line, url: str) -> None:
+    """The line is cut while a refusal is looked into: the answer is that of the next try."""
+    store = opened(line.url)
+    add(store, "s1", "a")
+    once = itertools.chain([True], itertools.repeat(False))
+    line.cut_request = lambda data: b"event_id = ANY" in data and next(once)
+    assert add(store, "s1", "a").repeated
+    assert line.cuts == 1
+    store.close()
+
+
+def test_a_database_that_is_gone_is_told(own_url: str) -> None:
+    """Somebody dropped the database under a ledger that is open: its name is told."""
+    store = opened(own_url)
+    with postgres.connect(postgres.server()) as admin:
+        admin.execute(f'DROP DATABASE "{make_url(own_url).database}" WITH (FORCE)')
+        admin.execute(f'CREATE DATABASE "{make_url(own_url).database}_x"')
+        with pytest.raises(NoDatabase):
+            add(store, "s1", "a")
+        admin.execute(f'ALTER DATABASE "{make_url(own_url).database}_x" RENAME TO "{make_url(own_url).database}"')
+    store.close()
+
+
 def test_a_doubt_that_stays_is_told(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
     """The answer was lost and nobody can look: the caller hears that, and may append the same again."""
     monkeypatch.setattr(writer, "PAUSES", (0.0,))
@@ -160,6 +194,35 @@ def storm(url: str, *, seed: int, appends: int) -> tuple[dict[str, Appended], in
 
     with ThreadPoolExecutor(4) as pool:
         return told, sum(pool.map(write, range(4)))
+
+
+def test_ended_server_processes_lose_and_double_nothing(url: str) -> None:
+    """All of the server's processes for four writers are ended again and again, as a restart does."""
+    told: dict[str, Appended] = {}
+
+    def write(number: int) -> None:
+        store = opened(url)
+        for step in range(40):
+            while f"{number}-{step}" not in told:
+                with contextlib.suppress(StoreUnavailable):
+                    told[f"{number}-{step}"] = add(store, f"s{step % 3}", f"{number}-{step}")
+        store.close()
+
+    ended = 0
+    with ThreadPoolExecutor(4) as pool, postgres.connect(url) as admin:
+        writers = [pool.submit(write, number) for number in range(4)]
+        while not all(writer.done() for writer in writers) and ended < 60:
+            ended += len(admin.execute(TERMINATE).fetchall())
+        for writer in writers:
+            writer.result()
+    assert ended > 10
+    check(url, told)
+
+
+TERMINATE = (
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+    " WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name = 'ledger'"
+)
 
 
 def check(url: str, told: dict[str, Appended]) -> None:
