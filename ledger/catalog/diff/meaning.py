@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
 from typing import Final
 
-from ledger.catalog.diff.cells import Child
+from ledger.catalog.diff.cells import Cell, Child
 from ledger.catalog.diff.notes import Note, Outcome, Pair
 from ledger.catalog.diff.space import Space
 from ledger.catalog.diff.wording import turned
+from ledger.catalog.equality import key_of
 from ledger.catalog.references import target_of
 from ledger.catalog.vocabulary import CHECKS, LIST, MAP, ONE, OTHER_ANNOTATIONS
 from ledger.catalog.words import shown
@@ -23,8 +24,21 @@ _CODES: Final = {
     "examples": "examples_changed",
     "example": "examples_changed",
 }
+_MOVED: Final = "alternatives changed places in what `{}` says of them"
 _READ: Final = frozenset({"title", "description", "examples"})
-_CONDITIONS: Final = frozenset({"if", "then", "else", "contains", "dependentSchemas", "dependencies", "not"})
+_CONDITIONS: Final = frozenset(
+    [
+        "if",
+        "then",
+        "else",
+        "not",
+        "contains",
+        "dependencies",
+        "dependentSchemas",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+    ]
+)
 _HOLDS: Final = ONE | LIST | MAP | {"dependencies"}
 
 
@@ -37,8 +51,29 @@ def meanings(pair: Pair, significant: frozenset[str]) -> Iterator[Note]:
         keywords += ["format", *_ENCODING]
     for keyword in keywords:
         old, new = _said(pair.here, pair.old.sources, keyword), _said(pair.there, pair.new.sources, keyword)
-        if _keys(old) != _keys(new) or _keys(old[:1]) != _keys(new[:1]):
+        if _keys(old) != _keys(new) or _keys(old[:1]) != _keys(new[:1]) or _moved(pair, keyword):
             yield _meaning(pair, keyword, old, new)
+
+
+def _moved(pair: Pair, keyword: str) -> bool:
+    """Whether alternatives of a choice changed places in what they say of their values."""
+    if pair.old.values is None or pair.new.values is None:
+        return False
+    before, after = (_of_values(*side, keyword) for side in ((pair.here, pair.old), (pair.there, pair.new)))
+    return any(before[key] != after[key] for key in before.keys() & after.keys())
+
+
+def _of_values(space: Space, cell: Cell, keyword: str) -> dict[str, set[bytes]]:
+    """Return what is said of each value of a choice, by all of it or by the alternatives that have the value."""
+    found: dict[str, set[bytes]] = {key_of(value): set() for value in cell.values or ()}
+    for source in cell.sources:
+        node = space.nodes[source]
+        said = _keys(_said(space, [source], keyword))
+        if said and isinstance(node, dict):
+            choice = node.get("enum", [node["const"]] if "const" in node else None)
+            for key in found if choice is None else found.keys() & set(map(key_of, choice)):
+                found[key] |= said
+    return found
 
 
 def _said(space: Space, sources: Iterable[str], keyword: str) -> list[Json]:
@@ -59,7 +94,7 @@ def _meaning(pair: Pair, keyword: str, old: list[Json], new: list[Json]) -> Note
     texts = [shown(each[0]) if each else "nothing" for each in (old, new)]
     return Note(
         code=code,
-        message=f"`{keyword}` was {texts[0]} and is {texts[1]}",
+        message=f"`{keyword}` was {texts[0]} and is {texts[1]}" if texts[0] != texts[1] else _MOVED.format(keyword),
         keywords=(keyword,),
         old=before,
         new=after,
