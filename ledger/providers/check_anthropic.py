@@ -138,7 +138,7 @@ def _hosted(blocks: Sequence[JsonObject], asked: set[object], *, last: bool) -> 
     ended = [block.get("tool_use_id") for block in blocks if is_hosted_result(block)]
     asked.update(given for given in here if isinstance(given, str))  # an id may be anything in a file
     for given in ended:
-        if not isinstance(given, str) or given not in asked:
+        if given not in asked:
             yield "orphan", f"the result {given!r} of the provider's own tool has no call before it"
     under_way = last or any(block.get("type") == "tool_use" for block in blocks)
     for given in here:

@@ -24,7 +24,7 @@ from tests.providers.anthropic.making import FOUND, SEARCH, THOUGHT, USER, asked
         ([USER, said(SEARCH), said(FOUND)], [(1, "unpaired")]),
         ([USER, said(SEARCH), USER], [(1, "unpaired")]),
         ([USER, said(FOUND)], [(1, "orphan")]),
-        ([USER, said(SEARCH | {"id": []}, FOUND | {"tool_use_id": []})], [(1, "orphan")]),
+        ([USER, said(SEARCH | {"id": []}), USER], [(1, "unpaired")]),
         ([said(text("Hi"))], [(0, "message")]),
         ([{"role": "system", "content": "Be kind."}, USER], [(0, "message")]),
         ([USER, said(text("Hi")), {"role": "system", "content": "x"}], [(2, "message")]),
