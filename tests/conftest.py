@@ -33,6 +33,17 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     server_place.finish()
 
 
+@pytest.fixture(autouse=True)
+def _a_tests_own_catalog(monkeypatch: pytest.MonkeyPatch) -> None:
+    """
+    Keep the project's catalog out of tests that run at its root: each takes the catalog that it names, or none.
+
+    It would be read at every opening, and a tool of an example is none of a test's business.
+    """
+    if Path.cwd() == ROOT:
+        monkeypatch.setattr("ledger.session.ledger.DEFAULT_CATALOG", "no such folder")
+
+
 @pytest.fixture(scope="session")
 def corpus() -> Path:
     """The folder of real transcripts named by LEDGER_CORPUS; without it the tests that ask for it are left out."""
@@ -57,6 +68,7 @@ def server_url(_server_database: str) -> str:
     return _server_database
 
 
+ROOT = Path(__file__).parents[1]
 LEFT_OUT = pytest.StashKey[int]()
 TOLD = pytest.StashKey[list[str]]()
 
