@@ -200,13 +200,13 @@ def test_ended_server_processes_lose_and_double_nothing(url: str) -> None:
     """All of the server's processes for four writers are ended again and again, as a restart does."""
     told: dict[str, Appended] = {}
 
+    stores = [opened(url) for _ in range(4)]
+
     def write(number: int) -> None:
-        store = opened(url)
         for step in range(40):
             while f"{number}-{step}" not in told:
                 with contextlib.suppress(StoreUnavailable):
-                    told[f"{number}-{step}"] = add(store, f"s{step % 3}", f"{number}-{step}")
-        store.close()
+                    told[f"{number}-{step}"] = add(stores[number], f"s{step % 3}", f"{number}-{step}")
 
     ended = 0
     with ThreadPoolExecutor(4) as pool, postgres.connect(url) as admin:
@@ -215,6 +215,8 @@ def test_ended_server_processes_lose_and_double_nothing(url: str) -> None:
             ended += len(admin.execute(TERMINATE).fetchall())
         for writer in writers:
             writer.result()
+    for store in stores:
+        store.close()
     assert ended > 10
     check(url, told)
 
