@@ -69,7 +69,8 @@ def _indexes() -> None:
     )
     for name, column in (("gate", "gate"), ("code", "code"), ("class", "error_class"), ("reason", "reason")):
         where = sa.text(f"{column} IS NOT NULL")
-        op.create_index(f"call_{name}", "call", [column, "position"], sqlite_where=where, postgresql_where=where)
+        short = sa.text(f"{column} IS NOT NULL AND length({column}) < 500")
+        op.create_index(f"call_{name}", "call", [column, "position"], sqlite_where=where, postgresql_where=short)
     op.create_index(
         "call_stage",
         "call",

@@ -54,6 +54,10 @@ _EQUAL_CALL: Final = (
     "idempotency_key",
     "duplicate_of",
 )
+LONGEST_INDEXED: Final = 500
+"""Characters from which on the indexes of `_SHORT` leave a text out, as the tables say."""
+
+_SHORT: Final = frozenset({"tool", "gate", "code", "error_class"})
 _EQUAL_EVENT: Final = ("session_id", "call_id", "tool", "schema_version", "tenant", "principal")
 _HAS_TAG: Final = (
     "EXISTS (SELECT 1 FROM session_tag t WHERE t.name = %s AND t.value = %s AND t.session_id = {table}.session_id)"
@@ -80,9 +84,13 @@ class Where:
         self.values += values
 
     def equal(self, column: str, value: Any) -> None:
-        """Add an equality, where a value is asked for."""
-        if value is not None:
-            self.add(f"{self.table}.{column} = %s", kept(value) if isinstance(value, str) else value)
+        """Add an equality, where a value is asked for; an index holds only what is not too long for it."""
+        if value is None:
+            return
+        written = kept(value) if isinstance(value, str) else value
+        self.add(f"{self.table}.{column} = %s", written)
+        if column in _SHORT and len(written) < LONGEST_INDEXED:
+            self.add(f"length({self.table}.{column}) < {LONGEST_INDEXED}")
 
     def among(self, column: str, values: tuple[str, ...]) -> None:
         """Add a choice, where there is one; in words where the values are the ledger's own."""
@@ -143,6 +151,8 @@ def call_where(where: CallFilter, after: int = -1) -> Where:
     if where.states and BAD_ENDS.issuperset(where.states):
         found.add(IS_BAD_END)
     found.among("call.reason", where.reasons)
+    if where.reasons and all(len(kept(reason)) < LONGEST_INDEXED for reason in where.reasons):
+        found.add(f"length(call.reason) < {LONGEST_INDEXED}")
     if where.resource is not None:
         found.add(_TOUCHED, short(where.resource))
     _tags(found, where)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from random import Random
 from typing import Any
 
 import psycopg
 import pytest
 
 from ledger.errors import StoreUnavailable, UsageError
-from ledger.events import CallAuthorized, CallStarted, CallValidated
-from ledger.store.port import Append, CallFilter, Store, Take
+from ledger.events import CallAuthorized, CallRejected, CallStarted, CallValidated
+from ledger.store.port import Append, CallFilter, EventFilter, Store, Take
 from ledger.store.postgres.store import PostgresStore
 from ledger.store.urls import open_store
 from ledger.testing.contract.building import DIGEST, Story, add, everything, ids
@@ -81,6 +82,19 @@ def test_a_long_resource_is_found(reader: Store) -> None:
     """What an index could not hold is looked up by its digest."""
     assert [placed.row.call_id for placed in reader.calls(CallFilter(resource="x" * 5000), limit=5)] == ["c1"]
     assert list(reader.calls(CallFilter(resource="x" * 5001), limit=5)) == []
+
+
+def test_a_long_name_is_kept_and_found(store: Store) -> None:
+    """A model may call a tool by more than an index takes: it is kept, and found by its whole name."""
+    lot, story = Random(3), Story("s7")
+    name = "".join(chr(lot.randrange(0x4E00, 0x9FFF)) for _ in range(5000))
+    draft = story.propose("long", tool=name, schema_version=None)
+    refusal = CallRejected(gate="lookup", code=name, error_class="model", message="no")
+    drafts = (draft, story.of_call("long", refusal))
+    store.append(Append(session_id="s7", drafts=drafts, calls=story.rows("long")))
+    for asked in (CallFilter(tool=name), CallFilter(code=name)):
+        assert [placed.row.call_id for placed in store.calls(asked, limit=5)] == ["long"]
+    assert len(store.events(EventFilter(tool=name), limit=5)) == 2
 
 
 def test_wrong_look_ups_are_made_again(reader: Store, store: Store, url: str) -> None:
