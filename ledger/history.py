@@ -116,6 +116,7 @@ class History:
     unreadable: list[Event] = field(default_factory=list)
     open_ids: dict[str, None] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
+    started: int = 0  # calls that started at least once
     truncated: bool = False  # some result was too large to be shown whole
     found: dict[str, None] = field(default_factory=dict)  # the names that `find_tools` found so far
 
@@ -206,6 +207,7 @@ class History:
             after = evolve(before, event, place)
             self._require_room(after, event)
         self.calls[call_id] = after
+        self.started += after.attempt > 0 and before.attempt == 0
         if isinstance(event.body, CallProposed):
             self._place(after)
         self.truncated = self.truncated or after.truncated_for_model

@@ -107,7 +107,7 @@ def backup(shell: Shell, *, file: str) -> None:
     raise click.exceptions.Exit(status)
 
 
-@command.command("roles", examples=["ledger db roles", "ledger db roles --prefix agents --schema ledger | psql mydb"])
+@command.command("roles", examples=["ledger db roles", "ledger db roles --prefix agents --schema ledger"])
 @click.option("--prefix", default="ledger", show_default=True, metavar="NAME", help="What the roles' names begin with.")
 @click.option("--schema", default="public", show_default=True, metavar="NAME", help="The schema of the tables.")
 @click.pass_obj

@@ -142,6 +142,7 @@ class Budget:
 
     given: Limits | None = None
     over: Reached | None = None
+    _costs: _Costs | None = None
 
     def limits(self, history: History) -> Limits | None:
         """Return the limits that hold."""
@@ -155,8 +156,8 @@ class Budget:
         limits = self.limits(history)
         if limits is None or (turn is not None and turn.kind in _FINAL):
             return None
-        return _spent(limits, history, now, turn) or (
-            Reached("calls", limits.calls) if limits.calls is not None and _started(history) >= limits.calls else None
+        return self._spent(limits, history, now, turn) or (
+            Reached("calls", limits.calls) if limits.calls is not None and history.started >= limits.calls else None
         )
 
     def refused(self, history: History, now: datetime, calls: Sequence[Call]) -> list[Reached | None]:
@@ -164,8 +165,8 @@ class Budget:
         limits = self.limits(history)
         if limits is None:
             return [None] * len(calls)
-        spent = _spent(limits, history, now, None)
-        left = len(calls) if limits.calls is None else limits.calls - _started(history)
+        spent = self._spent(limits, history, now, None)
+        left = len(calls) if limits.calls is None else limits.calls - history.started
         found: list[Reached | None] = []
         for call in calls:
             fresh = call.attempt == 0  # a call that started before has been counted
@@ -174,21 +175,35 @@ class Budget:
         self.over = next((limit for limit in found if limit is not None), self.over)
         return found
 
+    def _spent(self, limits: Limits, history: History, now: datetime, turn: TurnRecorded | None) -> Reached | None:
+        if limits.turns is not None and len(history.turns) + (turn is not None) > limits.turns:
+            return Reached("turns", limits.turns)
+        opened = parse_iso(history.opened_at) if history.opened_at else now
+        if limits.seconds is not None and (now - opened).total_seconds() >= limits.seconds:
+            return Reached("seconds", limits.seconds)
+        if limits.cost is not None:
+            if self._costs is None or self._costs.history is not history or self._costs.prices != limits.prices:
+                self._costs = _Costs(history, limits.prices)
+            more = cost_of(turn, limits.prices) if turn is not None else 0.0
+            if self._costs.total() + more >= limits.cost:
+                return Reached("cost", limits.cost)
+        return None
 
-def _spent(limits: Limits, history: History, now: datetime, turn: TurnRecorded | None) -> Reached | None:
-    turns = [recorded.body for recorded in history.turns] + ([turn] if turn is not None else [])
-    if limits.turns is not None and len(turns) > limits.turns:
-        return Reached("turns", limits.turns)
-    opened = parse_iso(history.opened_at) if history.opened_at else now
-    if limits.seconds is not None and (now - opened).total_seconds() >= limits.seconds:
-        return Reached("seconds", limits.seconds)
-    if limits.cost is not None and sum(cost_of(body, limits.prices) for body in turns) >= limits.cost:
-        return Reached("cost", limits.cost)
-    return None
 
+@dataclass(slots=True)
+class _Costs:
+    """What the turns of a history cost, added up as they come: a start does not look at all turns before it."""
 
-def _started(history: History) -> int:
-    return sum(call.attempt > 0 for call in history.calls.values())
+    history: History
+    prices: Mapping[str, float] | None
+    _counted: int = 0
+    _sum: float = 0.0
+
+    def total(self) -> float:
+        for turn in self.history.turns[self._counted :]:
+            self._sum += cost_of(turn.body, self.prices)
+        self._counted = len(self.history.turns)
+        return self._sum
 
 
 def cost_of(turn: TurnRecorded, prices: Mapping[str, float] | None) -> float:
