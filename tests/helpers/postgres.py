@@ -6,7 +6,7 @@ import fcntl
 import os
 import signal
 import subprocess
-import time
+import threading
 import uuid
 import warnings
 from collections.abc import Iterator
@@ -132,7 +132,8 @@ def stop(data: Path, by: signal.Signals) -> None:
     """Stop a server: SIGQUIT at once, SIGINT in order; return when it is gone."""
     pid = int((data / "postmaster.pid").read_text().splitlines()[0])
     os.kill(pid, by)
+    pause = threading.Event()
     with suppress(OSError):
         while True:
             os.kill(pid, 0)
-            time.sleep(0.01)
+            pause.wait(0.01)

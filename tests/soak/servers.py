@@ -72,7 +72,7 @@ def stops(wanted: int, seed: int) -> dict[str, int]:
         with ThreadPoolExecutor(WRITERS) as pool:
             writers = [pool.submit(write, number) for number in range(WRITERS)]
             for number in range(wanted):
-                time.sleep(lot.random())
+                over.wait(lot.random())
                 postgres.stop(data, signal.SIGQUIT)
                 postgres.start_again(data)
                 say(f"{number + 1:4} stops, {len(told)} appends acknowledged")
