@@ -43,7 +43,7 @@ coverage: .venv/.ready
 soak: .venv/.ready
 	$(PY) -m tests.soak
 	$(PY) -m tests.soak.faults
-	LEDGER_TEST_EVERY=1 $(PY) -m pytest -q tests/migrations/test_under_fire.py
+	LEDGER_TEST_EVERY=1 $(PY) -m pytest -q tests/migrations tests/session/test_interrupted.py
 
 bench: .venv/.ready
 	$(PY) -m benchmarks

@@ -9,7 +9,7 @@ from ledger.events import CallFailed, CallOutcomeArrivedLate, CallSucceeded
 from ledger.events.outcomes import in_time, late
 from tests.events.samples import full
 
-NOT_OF_LATE = {"not_started": False, "evidence": None, "reconciled": False}
+NOT_OF_LATE = {"not_started": False, "evidence": None, "reconciled": False, "replacement": None, "hint": None}
 """What no outcome has that a tool came to by itself, after it had started."""
 
 

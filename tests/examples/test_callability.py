@@ -6,6 +6,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -322,14 +323,14 @@ def arrived(host: Host, call: CallResult, field: str) -> bool:
             return [found["document_id"] for found in call.result["documents"]] == [text]
         case "delete_file", _:
             return not (host.workspace.root / text).exists()
+        case "glob", _:  # a pattern of one part: it names files inside, or none
+            return all(fnmatchcase(Path(name).name, text) for name in call.result["files"])
         case "read_file" | "read_lines", _:
             return "number" in str(call.result)
         case "send_email", "subject":
             return bool(host.sink.messages[-1].subject == text)
         case "send_email", "body":
             return bool(host.sink.messages[-1].body.splitlines() == text.splitlines())
-        case "glob", _:
-            return bool(text in call.result["files"])
         case "search_code", _:
             return bool(call.result == {"lines": []})
         case _:

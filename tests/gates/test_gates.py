@@ -118,7 +118,7 @@ def test_a_validator_that_fails_is_an_outcome_of_the_gate() -> None:
             raise RecursionError
 
     schema = compile_schema({"type": "object"})
-    schema._validator = Broken()
+    schema._validator, schema._quick = Broken(), None
     refused = validate(schema, {})
     assert refused is not None
     assert (refused.code, refused.error_class, refused.model_can_repair) == ("gate_error", "tool", False)

@@ -29,6 +29,9 @@ from ledger.store.urls import open_store
 from ledger.testing.contract.building import add
 from tests.store.children import ROOT, run, start
 
+EVERY = int(os.environ.get("LEDGER_TEST_EVERY", "3"))
+"""Every which statement an upgrade is killed at; the long run takes each."""
+
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
@@ -145,7 +148,7 @@ def test_a_killed_upgrade_reaches_its_end_the_next_time(tmp_path: Path) -> None:
     # https://github.com/dgahagan/shelf/issues/24 ("duplicate column name" at each start, for ever)
     whole = tmp_path / "whole.db"
     open_store(str(whole), create=True).close()
-    for last in count():
+    for last in count(0, EVERY):
         path = tmp_path / f"killed{last}.db"
         if upgraded_up_to(path, last) == 0:
             break
