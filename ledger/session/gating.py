@@ -105,7 +105,7 @@ def stopped_anyway(core: Core, work: Work, person: str) -> Steps[CallRejected | 
 def _business_gate(core: Core, work: Work) -> Steps[CallRejected | None]:
     """Return why the host's checks (or its model classes) refuse the call, or None."""
     tool = work.tool
-    if tool is None:  # nobody here can check it
+    if tool is None:  # pragma: no cover - lookup, recovery and verdicts see to it; what nobody can check is refused
         return faulty("this process has no code for the tool")
     try:
         tool.bind(copy.deepcopy(work.to_run or {}))

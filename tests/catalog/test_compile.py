@@ -259,3 +259,17 @@ def test_importing_the_catalog_loads_no_validator() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stderr == ""
     assert done.returncode == 0
+
+
+def test_draft_07_dependencies_that_are_met_are_fine() -> None:
+    """By jsonschema alone, as where nothing quicker is installed."""
+    schema = compile_schema(
+        {
+            "$schema": "http://json-schema.org/draft-07/schema#",
+            "type": "object",
+            "dependencies": {"a": ["b"], "c": {"required": ["d"]}},
+        }
+    )
+    schema._quick = None
+    assert schema.violations({"a": 1, "b": 2, "c": 3, "d": 4}) == ()
+    assert len(schema.violations({"a": 1, "c": 3})) == 2

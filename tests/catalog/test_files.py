@@ -378,3 +378,29 @@ def test_a_tool_without_words_about_its_use_is_described_by_what_it_does(tmp_pat
     write()
     definition: ToolDefinition = load_catalog(tmp_path).tools["look"]
     assert describe(definition.latest) == "Look."
+
+
+@pytest.mark.parametrize(
+    ("names", "because"),
+    [
+        (["v1.upcast.json"], "named like v1-v2.upcast.json"),
+        (["v1-v9.upcast.json"], "the tool has no version 9"),
+        (["v1-v2.upcast.json", "v1-v3.upcast.json"], "two upcasts begin at version 1"),
+    ],
+    ids=["a wrong name", "a version that is not there", "two from one version"],
+)
+def test_an_upcast_without_its_place_is_a_fault_of_its_tool(
+    tmp_path: Path, write: Write, names: list[str], because: str
+) -> None:
+    """It is named with its file; nothing is carried by a step that nobody can tell from another."""
+    contract = {"contract": {"effect": "read"}}
+    write("look", versions={"1": contract, "2": contract, "3": contract})
+    for number in (1, 2, 3):
+        schema = {"type": "object", "properties": {f"p{number}": {"type": "string"}}}
+        (tmp_path / "look" / f"v{number}.json").write_text(json.dumps(schema))
+    for name in names:
+        step = {"tool": "look", "from": 1, "to": int(name[4]) if name[4].isdigit() else 2, "assertedBy": "a", "ops": []}
+        (tmp_path / "look" / name).write_text(json.dumps(step))
+    [fault] = load_catalog(tmp_path).faults
+    assert because in fault.message
+    assert fault.path.endswith(names[-1])

@@ -29,7 +29,7 @@ from ledger.store.urls import open_store
 from ledger.testing.contract.building import add
 from tests.store.children import ROOT, run, start
 
-EVERY = int(os.environ.get("LEDGER_TEST_EVERY", "3"))
+EVERY = int(os.environ.get("LEDGER_TEST_EVERY", "5"))
 """Every which statement an upgrade is killed at; the long run takes each."""
 
 
@@ -209,3 +209,13 @@ def test_the_ini_file_of_the_repository_is_complete() -> None:
     config = Config(str(ROOT / "alembic.ini"))
     assert config.get_main_option("script_location") == "ledger:migrations"
     assert (config.get_main_option("sqlalchemy.url") or "").startswith("sqlite:///")
+
+
+def test_a_database_that_fails_in_an_upgrade_is_told_as_what_it_is(path: Path) -> None:
+    """The driver's own error comes through Alembic and SQLAlchemy."""
+
+    def broken() -> sqlite3.Connection:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    with pytest.raises(sqlite3.OperationalError, match="disk I/O error"):
+        upgrade(broken)

@@ -7,7 +7,7 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from ledger.providers import complete, conversation, get_format, turn_messages
 from ledger.providers.check import check
@@ -18,9 +18,11 @@ from tests.providers.recording import Recording
 from tests.providers.sessions import recordings
 
 EVERY = pytest.mark.parametrize("name", FORMATS)
+FEWER = settings(max_examples=40)  # of each format: 240 in all
 
 
 @EVERY
+@FEWER
 @given(sessions())
 def test_every_conversation_is_accepted(name: str, recording: Recording) -> None:
     """Whatever happened, and through whichever provider, the conversation has nothing that this one refuses."""
@@ -29,6 +31,7 @@ def test_every_conversation_is_accepted(name: str, recording: Recording) -> None
 
 
 @EVERY
+@FEWER
 @given(recordings())
 def test_calls_that_went_any_legal_way_are_accepted(name: str, recording: Recording) -> None:
     """However calls ended, were flagged, settled, replaced: each has its one answer."""
@@ -36,6 +39,7 @@ def test_calls_that_went_any_legal_way_are_accepted(name: str, recording: Record
 
 
 @EVERY
+@FEWER
 @given(sessions())
 def test_the_same_events_give_the_same_bytes(name: str, recording: Recording) -> None:
     """A conversation is told twice alike, changes nothing that was recorded, and hands out nothing of it."""
@@ -49,6 +53,7 @@ def test_the_same_events_give_the_same_bytes(name: str, recording: Recording) ->
 
 
 @EVERY
+@FEWER
 @given(sessions())
 def test_a_whole_transcript_is_left_alone(name: str, recording: Recording) -> None:
     """What the ledger wrote lacks nothing: completed, it comes back object for object."""
@@ -82,6 +87,7 @@ def without_results(name: str, messages: list[Any]) -> list[Any]:
 
 
 @EVERY
+@FEWER
 @given(sessions())
 def test_lost_results_are_found_again(name: str, recording: Recording) -> None:
     """A transcript without any result, completed, is one that the provider takes; a second time adds nothing."""
@@ -94,6 +100,7 @@ def test_lost_results_are_found_again(name: str, recording: Recording) -> None:
 
 
 @EVERY
+@FEWER
 @given(sessions())
 def test_a_turn_alone_is_what_it_is_in_the_conversation(name: str, recording: Recording) -> None:
     """What a dispatch returns are the messages of the whole, but where the provider wants two made one."""

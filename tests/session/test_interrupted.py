@@ -19,7 +19,7 @@ from ledger.session.seat import Seat
 from tests.helpers.interrupts import interrupted_at
 from tests.session.agents import asked, opened
 
-EVERY = int(os.environ.get("LEDGER_TEST_EVERY", "4"))
+EVERY = int(os.environ.get("LEDGER_TEST_EVERY", "8"))
 """At every which line; the long run takes each."""
 
 PLACES = {

@@ -179,3 +179,10 @@ def test_a_network_file_system_is_refused(path: Path, monkeypatch: pytest.Monkey
     with pytest.raises(StoreUnavailable, match="nfs4"):
         open_store(str(path), create=True)
     assert not path.exists()
+
+
+def test_a_file_that_is_not_there_has_no_place(path: Path) -> None:
+    """Where it lies on the disk is told of what is there only."""
+    assert Files(path).place() is None
+    open_store(str(path), create=True).close()
+    assert Files(path).place() == (path.stat().st_dev, path.stat().st_ino)
