@@ -261,15 +261,19 @@ def test_importing_the_catalog_loads_no_validator() -> None:
     assert done.returncode == 0
 
 
+DEPENDENT = {
+    "$schema": "http://json-schema.org/draft-07/schema#",
+    "type": "object",
+    "dependencies": {"a": ["b"], "c": {"required": ["d"]}},
+}
+
+
 def test_draft_07_dependencies_that_are_met_are_fine() -> None:
     """By jsonschema alone, as where nothing quicker is installed."""
-    schema = compile_schema(
-        {
-            "$schema": "http://json-schema.org/draft-07/schema#",
-            "type": "object",
-            "dependencies": {"a": ["b"], "c": {"required": ["d"]}},
-        }
-    )
+    schema = compile_schema(DEPENDENT)
     schema._quick = None
     assert schema.violations({"a": 1, "b": 2, "c": 3, "d": 4}) == ()
     assert len(schema.violations({"a": 1, "c": 3})) == 2
+    free = compile_schema({key: value for key, value in DEPENDENT.items() if key != "type"})
+    free._quick = None
+    assert free.violations("a text has no properties") == ()
