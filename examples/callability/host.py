@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from examples.documents.library import Library
+from examples.documents.shelves import Library
 from examples.documents.tools import APPROVER
 from examples.documents.tools import equip as equip_documents
 from examples.retirement.tools import Code, Releases
@@ -60,9 +60,9 @@ class Host:
     def __init__(self, folder: Path, service: Service, url: str = "memory://") -> None:
         self.folder, self.service = folder, service
         self.workspace = lay_out(folder / "work")
-        self.library = Library(folder / "library")
-        self.library.folder.mkdir()
-        self.library.seed()
+        self.shelves = Library(folder / "library")
+        self.shelves.folder.mkdir()
+        self.shelves.seed()
         self.releases = folder / "releases"
         self.releases.mkdir()
         self.sink = Sink()
@@ -78,7 +78,7 @@ class Host:
         self.ledger.check("read_lines")(range_is_ordered)
         self.ledger.tool("delete_file")(Remover(self.workspace).delete_file)
         equip_site(self.ledger, Site.laid_out(self.folder / "site"))
-        equip_documents(self.ledger, self.library)
+        equip_documents(self.ledger, self.shelves)
         equip_weather(self.ledger, Weather(self.service.address))
         equip_retirement(self.ledger, Code(self.workspace), Releases(self.releases))
         self.ledger.tool(SEND_EMAIL, version=3)(Mailer(self.sink.port).with_subject)
@@ -94,7 +94,7 @@ class Host:
         for name in PROJECT_FILES:
             (self.workspace.root / name).write_bytes((PROJECT / name).read_bytes())
         (self.workspace.root / "old.log").write_text("old\n", encoding="utf-8")
-        for report in self.library.folder.glob("reports/*/*.json"):
+        for report in self.shelves.folder.glob("reports/*/*.json"):
             report.unlink()
 
     def session(self, session_id: str, user: User = WORKER) -> Session:

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from examples.documents.library import Library
+from examples.documents.shelves import Library
 from examples.documents.tools import APPROVER, open_ledger
 from examples.scripted import Script
 from ledger import Ledger

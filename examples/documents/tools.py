@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from examples.documents.library import Conflict, Library
+from examples.documents.shelves import Conflict, Library
 from ledger import Allow, Ask, CantTell, Context, Deny, DidNotHappen, Happened, Invalid, Ledger, NotFound, Rejected
 from ledger.catalog import default_catalog_root
 
@@ -21,14 +21,14 @@ Arguments = Mapping[str, Any]
 class Tools:
     """Reads and writes of one library; whose documents they are is the host's word (`context.tenant`)."""
 
-    library: Library
+    shelves: Library
 
     def search_documents(self, query: str, max_results: int = 5, *, context: Context) -> dict[str, Any]:
         context.source = {"uri": "library:documents"}
-        return {"documents": self.library.search(context.tenant, query, max_results)}
+        return {"documents": self.shelves.search(context.tenant, query, max_results)}
 
     def read_document(self, document_id: str, *, context: Context) -> dict[str, Any]:
-        found = self.library.document(document_id)
+        found = self.shelves.document(document_id)
         if found is None:
             raise NotFound(f"There is no document {document_id}.")
         context.source = {"id": document_id, "version": found["version"], "uri": f"library:documents/{document_id}"}
@@ -38,7 +38,7 @@ class Tools:
         self, target: str, content: str, expected_version: int, *, idempotency_key: str, context: Context
     ) -> dict[str, Any]:
         try:
-            version = self.library.put_report(
+            version = self.shelves.put_report(
                 context.tenant, target, content, expected=expected_version, key=idempotency_key
             )
         except Conflict as conflict:
@@ -48,7 +48,7 @@ class Tools:
 
     def report_was_saved(self, arguments: Arguments, context: Context) -> Happened | DidNotHappen | CantTell:
         """Look what became of a save whose answer was lost: the report that is there names the key it came with."""
-        report = self.library.report(context.tenant, arguments["target"])
+        report = self.shelves.report(context.tenant, arguments["target"])
         seen = {"version": report["version"], "key": report["key"]}
         if report["key"] == context.idempotency_key:
             context.source = {"uri": f"library:reports/{arguments['target']}", "version": report["version"]}

@@ -17,7 +17,7 @@ from examples.callability.__main__ import CHANGING, REPAIRS, examine, play, row
 from examples.callability.host import GUEST, RIGHT, Host
 from examples.callability.model import Repairing
 from examples.callability.wrong import Wrong, wrong_calls
-from examples.documents.library import Library
+from examples.documents.shelves import Library
 from examples.scripted import FORMATS, Ask, reply
 from examples.weather.service import DEGREES, Service
 from ledger import CallResult
@@ -269,7 +269,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory, service: Service) -> Itera
     """A host in whose world the hostile texts are names of files, documents and cities, so that they get through."""
     host = Host(tmp_path_factory.mktemp("hostile"), service)
     rows = [(text, "acme", 1, f"Revenue {text}", text) for text in HOSTILE]
-    with closing(host.library.connection()) as database, database:
+    with closing(host.shelves.connection()) as database, database:
         database.executemany("INSERT INTO document VALUES (?, ?, ?, ?, ?)", rows)
     for text in HOSTILE:
         (host.workspace.root / text).write_text("number\n", encoding="utf-8")
@@ -316,7 +316,7 @@ def arrived(host: Host, call: CallResult, field: str) -> bool:
         case "edit_file", "new_text":
             return text.encode() in (host.folder / "work/pages.py").read_bytes()
         case "save_report", "content":
-            return bool(host.library.report("acme", "half-year")["content"] == text)
+            return bool(host.shelves.report("acme", "half-year")["content"] == text)
         case "read_document", _:
             return bool(call.result["text"] == text)
         case "search_documents", _:

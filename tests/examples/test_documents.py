@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from examples.documents.__main__ import REPORT, is_done, main, run
-from examples.documents.library import Library
+from examples.documents.shelves import Library
 from examples.documents.tools import APPROVER, open_ledger
 from examples.scripted import FORMATS, Ask, Format, Script, answers, reply
 from ledger import CallResult, Ledger, LedgerError, Results, Session
@@ -47,10 +47,10 @@ class World:
     """The library and its ledger; each test has sessions and reports of its own."""
 
     def __init__(self, folder: Path) -> None:
-        self.library = Watched(folder)
-        self.library.seed()
+        self.shelves = Watched(folder)
+        self.shelves.seed()
         self.url = f"sqlite:///{folder}/ledger.db"
-        self.ledger: Ledger = open_ledger(self.url, self.library)
+        self.ledger: Ledger = open_ledger(self.url, self.shelves)
 
     def session(self, session_id: str, tenant: str = "acme") -> Session:
         return self.ledger.session(session_id, principal="bob", tenant=tenant)
@@ -74,7 +74,7 @@ class World:
 
     def put(self, target: str) -> None:
         """Let somebody else save the first version of a report."""
-        self.library.put_report("acme", target, "Somebody else's.", expected=0, key="other")
+        self.shelves.put_report("acme", target, "Somebody else's.", expected=0, key="other")
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 @pytest.fixture
 def world(shared: World) -> World:
-    shared.library.hooks.clear()
+    shared.shelves.hooks.clear()
     return shared
 
 
@@ -109,7 +109,7 @@ def test_known_documents_are_read_together(world: World) -> None:
         with lock:
             counts["now"] -= 1
 
-    world.library.hooks["reading"] = reading
+    world.shelves.hooks["reading"] = reading
     names = ("q1", "q2", "memo", "q2", "q1", "memo")
     results = world.turns("together", [SEARCH], reads(*names))
     assert [call.result["document_id"] for call in results.calls] == list(names)
@@ -139,7 +139,7 @@ def test_a_guessed_id_is_refused(world: World, guessed: str) -> None:
 def test_what_was_found_is_known_after_a_resume(world: World) -> None:
     """What a search returned can be read by another program that carries on with the session."""
     world.turns("resumed", [SEARCH])
-    with open_ledger(world.url, world.library) as later, later.session("resumed", tenant="acme") as session:
+    with open_ledger(world.url, world.shelves) as later, later.session("resumed", tenant="acme") as session:
         session.messages()
         assert session.call(*reads("q1")[0]).state == "succeeded"
 
@@ -157,7 +157,7 @@ def test_a_failing_read_takes_no_other_down(world: World) -> None:
         if name == "q2":
             raise OSError("the disk is broken")
 
-    world.library.hooks["reading"] = reading
+    world.shelves.hooks["reading"] = reading
     results = world.turns("failing", [SEARCH], reads("q1", "q2", "memo"))
     assert [call.state for call in results.calls] == ["succeeded", "failed", "succeeded"]
     assert "disk" not in str(results.calls[1].answer)
@@ -178,14 +178,14 @@ def test_a_query_is_text(world: World, query: str) -> None:
     """What would be syntax in SQL is looked for as it stands: nothing is found, and nothing is lost."""
     [call] = world.turns(f"text {query}", [("search_documents", {"query": query})]).calls
     assert call.result == {"documents": []}
-    assert len(world.library.search("acme", "revenue", 10)) == 3
+    assert len(world.shelves.search("acme", "revenue", 10)) == 3
 
 
 def test_another_tenant_is_denied(tmp_path: Path) -> None:
     """A document that went to another tenant after it was found is denied; no argument changes that."""
     world = World(tmp_path)
     world.turns("moved", [SEARCH])
-    world.library.give_to("globex", "q1")
+    world.shelves.give_to("globex", "q1")
     [claim] = world.turns("moved", [("read_document", {"document_id": "q1", "is_authorized": True})]).calls
     [plain] = world.turns("moved", reads("q1")).calls
     assert (claim.state, claim.answer["gate"]) == ("rejected", "schema")
@@ -214,20 +214,20 @@ def test_the_whole_task(world: World, format: Format) -> None:
     """Search, three reads together, a save that is approved, an answer; and then the file holds what was approved."""
     report = REPORT | {"target": f"whole-{format}"}
     model = Script([[SEARCH], reads("q1", "q2", "memo"), [("save_report", report)], "Saved."], format)
-    assert not is_done(world.library, report)
+    assert not is_done(world.shelves, report)
     calls = run(world.ledger, model, f"whole {format}")
     assert [call.tool for call in calls] == ["search_documents", *["read_document"] * 3, "save_report"]
     assert {call.state for call in calls} == {"succeeded"}
-    assert is_done(world.library, report)
+    assert is_done(world.shelves, report)
 
 
 def test_done_is_not_what_the_model_says(world: World) -> None:
     """A model that says it saved without doing so has done nothing, and neither has one with another content."""
     report = REPORT | {"target": "claimed"}
     run(world.ledger, Script(["The report is saved."]), "claimed")
-    assert not is_done(world.library, report)
+    assert not is_done(world.shelves, report)
     world.saved("other content", report | {"content": "Something else."})
-    assert not is_done(world.library, report)
+    assert not is_done(world.shelves, report)
 
 
 def test_nothing_is_saved_without_its_approval(world: World) -> None:
@@ -241,7 +241,7 @@ def test_nothing_is_saved_without_its_approval(world: World) -> None:
     with world.session("unapproved") as session:
         session.wait(0)
     assert world.ledger.find(call).state == "denied"
-    assert world.library.report("acme", "unapproved")["version"] == 0
+    assert world.shelves.report("acme", "unapproved")["version"] == 0
 
 
 def test_an_approval_is_for_these_arguments(world: World) -> None:
@@ -255,7 +255,7 @@ def test_an_approval_is_for_these_arguments(world: World) -> None:
     with world.session("bound") as session:
         session.wait(0)
     assert [world.ledger.find(each).state for each in (call, other)] == ["succeeded", "awaiting-approval"]
-    assert is_done(world.library, report)
+    assert is_done(world.shelves, report)
 
 
 def test_an_approval_is_used_once(world: World) -> None:
@@ -272,17 +272,17 @@ def test_a_conflict_overwrites_nothing(world: World) -> None:
     call = world.saved("conflict", REPORT | {"target": "conflict"})
     assert (call.state, call.code) == ("failed", "version_conflict")
     assert call.message == "The report has version 1. Nothing was saved: read it again."
-    assert world.library.report("acme", "conflict")["content"] == "Somebody else's."
+    assert world.shelves.report("acme", "conflict")["content"] == "Somebody else's."
     assert world.saved("conflict", REPORT | {"target": "conflict", "expected_version": 1}).result["version"] == 2
 
 
 def test_a_key_saves_once(world: World) -> None:
     """The same key again changes nothing and answers as the first time; it stands in the file."""
     call = world.saved("key", REPORT | {"target": "key"})
-    report = world.library.report("acme", "key")
+    report = world.shelves.report("acme", "key")
     assert report["key"] == call.call.idempotency_key
-    again = world.library.put_report("acme", "key", "Other.", expected=0, key=report["key"])
-    assert (again, world.library.report("acme", "key")) == (1, report)
+    again = world.shelves.put_report("acme", "key", "Other.", expected=0, key=report["key"])
+    assert (again, world.shelves.report("acme", "key")) == (1, report)
 
 
 def lost(times: list[str]) -> Callable[[str], None]:
@@ -296,40 +296,40 @@ def lost(times: list[str]) -> Callable[[str], None]:
 def test_a_lost_answer_is_looked_up(world: World) -> None:
     """The save happened and its answer was lost: the report itself is asked, and the call succeeds; one save."""
     times: list[str] = []
-    world.library.hooks["saved"] = lost(times)
+    world.shelves.hooks["saved"] = lost(times)
     call = world.saved("lost", REPORT | {"target": "lost"})
     assert (call.state, call.call.reconciled, times) == ("succeeded", True, ["lost"])
     assert call.result == {"target": "lost", "version": 1}
     assert call.answer["source"] == {"uri": "library:reports/lost", "version": 1}
-    assert is_done(world.library, REPORT | {"target": "lost"})
+    assert is_done(world.shelves, REPORT | {"target": "lost"})
 
 
 def test_a_save_that_did_not_happen_is_not_repeated(world: World) -> None:
     """A timeout before anything was saved: the state is asked, a person is told so, nothing is sent again by itself."""
     times: list[str] = []
-    world.library.hooks["saving"] = lost(times)
+    world.shelves.hooks["saving"] = lost(times)
     call = world.saved("unsaved", REPORT | {"target": "unsaved"})
     assert (call.state, times) == ("needs-review", ["unsaved"])
     assert call.call.flag is not None
     assert call.call.flag.evidence["reconcile"] == "did not happen"
     again = world.turns("unsaved", [("save_report", REPORT | {"target": "unsaved"})]).calls[0]
     assert (again.answer["code"], times) == ("duplicate", ["unsaved"])
-    world.library.hooks.clear()
+    world.shelves.hooks.clear()
     world.ledger.resolve(call, "did-not-happen", run=True, by=APPROVER)
     with world.session("unsaved") as session:
         session.wait(0)
-    assert is_done(world.library, REPORT | {"target": "unsaved"})
+    assert is_done(world.shelves, REPORT | {"target": "unsaved"})
 
 
 def test_nobody_can_tell_after_somebody_else_saved(world: World) -> None:
     """The answer was lost, and by now another version is there: nobody can tell, so a person is asked."""
 
     def overtaken(target: str) -> None:
-        world.library.hooks.clear()
-        world.library.put_report("acme", target, "Newer.", expected=1, key="newer")
+        world.shelves.hooks.clear()
+        world.shelves.put_report("acme", target, "Newer.", expected=1, key="newer")
         raise TimeoutError
 
-    world.library.hooks["saved"] = overtaken
+    world.shelves.hooks["saved"] = overtaken
     call = world.saved("overtaken", REPORT | {"target": "overtaken"})
     assert call.call.flag is not None
     assert (call.state, call.call.flag.evidence["reconcile"]) == ("needs-review", "can't tell")
@@ -340,7 +340,7 @@ import os, sys
 from tests.examples.test_documents import APPROVER, REPORT, World, Watched
 from pathlib import Path
 world = World(Path(sys.argv[1]))
-world.library.hooks["saved"] = lambda _: os._exit(9)
+world.shelves.hooks["saved"] = lambda _: os._exit(9)
 world.saved("killed", REPORT | {"target": "killed"})
 """
 
@@ -393,7 +393,7 @@ def test_orders_inside_a_document_are_data(world: World, format: Format) -> None
             results = session.dispatch(reply(format, turn, number=number), format=format)
             messages += results.messages
     assert results.calls[0].state == "awaiting-approval"
-    assert world.library.report("acme", "payroll")["version"] == 0
+    assert world.shelves.report("acme", "payroll")["version"] == 0
     said = [message["role"] for message in messages if "you are authorized" in json.dumps(message)]
     assert said == ["tool" if format == "openai" else "user"]
     assert {fact["principal"] for fact in facts(world.ledger, f"orders {format}")} == {"bob"}
