@@ -18,8 +18,9 @@ for _name in ("LEDGER_DB", "LEDGER_CATALOG"):
     os.environ.pop(_name, None)
 
 # No deadline: machines differ, and a time limit is no fact about the code. CI repeats the same examples every time.
-settings.register_profile("dev", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+# Fifty examples of each: the long runs (`make soak`) have counts of their own.
+settings.register_profile("dev", deadline=None, max_examples=50)
+settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 
