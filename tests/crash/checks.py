@@ -12,6 +12,7 @@ from ledger.calls import Call, CallRow, call_row
 from ledger.events.wire import chain
 from ledger.history import History
 from ledger.providers.check import check_openai
+from ledger.recovery import MAX_ATTEMPTS
 from ledger.replay.reading import session_at
 from ledger.store.port import EventFilter, Reader, StoredEvent
 from ledger.store.urls import open_store
@@ -124,13 +125,17 @@ def settled(before: Snapshot, after: Snapshot) -> Iterator[str]:
 
 def _doubt(call: Call, now: Call, effects: int) -> Iterator[str]:
     right: tuple[str, ...] = ("needs-review",)
-    if call.tool in ("charge", "buy") or (call.tool == "pay" and effects):
+    reason = "outcome-unknown"
+    asked_in_vain = call.tool == "charge" or (call.tool == "buy" and not effects)
+    if asked_in_vain and call.attempt >= MAX_ATTEMPTS:
+        reason = "attempts-exhausted"  # killed in each of its attempts: now a person is asked
+    elif call.tool in ("charge", "buy") or (call.tool == "pay" and effects):
         right = ("succeeded",)
     if now.state not in right:
         yield f"{call.tool}, started with {effects} effects and no outcome, is {now.state}: {now.code}"
     if call.tool == "pay" and effects and not now.reconciled:
         yield "a payment that was found is not recorded as reconciled"
-    if now.state == "needs-review" and now.reason != "outcome-unknown":
+    if now.state == "needs-review" and now.reason != reason:
         yield f"{call.tool} may have run, but is flagged {now.reason}"
 
 
