@@ -6,11 +6,12 @@ import json
 import time
 from collections.abc import Callable
 from copy import deepcopy
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from ledger.catalog import load_catalog
+from ledger.catalog import compile_schema, load_catalog
 from ledger.catalog.diff import Subject, contained, difference
 from ledger.errors import CatalogFault
 
@@ -90,6 +91,24 @@ def attacks() -> dict[str, dict[str, Any]]:
     }
 
 
+def bombs() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
+    """Arguments made to hang or crash a validator, each with its schema; each is refused."""
+    unique = {"type": "array", "items": {"type": "integer"}, "uniqueItems": True}
+    deep: Any = []
+    for _ in range(200_000):
+        deep = [deep]
+    found: dict[str, tuple[dict[str, Any], Any]] = {
+        "unique": (unique, list(range(10_001))),
+        "unique and large": (unique, [1] * 500_000),
+        "one hash": (unique, [number * (2**61 - 1) for number in range(10_001)]),
+        "deep": ({}, deep),
+        "redos": ({"type": "string", "pattern": "^a*$"}, "a" * 100_000 + "!"),
+    }
+    return {
+        name: ({"type": "object", "properties": {"a": schema}}, {"a": value}) for name, (schema, value) in found.items()
+    }
+
+
 def seconds(work: Callable[[], Any], rounds: int) -> float:
     """Return the processor's time of the quickest of several rounds: others work on this machine too."""
     found = []
@@ -109,6 +128,11 @@ def refused(schema: dict[str, Any]) -> None:
         return
 
 
+def judged(schema: dict[str, Any], arguments: dict[str, Any]) -> None:
+    """Compile a schema and hold arguments to it."""
+    compile_schema(schema).violations(arguments)
+
+
 def catalog(folder: Path, schemas: list[dict[str, Any]]) -> Path:
     """Write a catalog of these tools."""
     for number, schema in enumerate(schemas):
@@ -122,7 +146,7 @@ def catalog(folder: Path, schemas: list[dict[str, Any]]) -> Path:
 
 def differences(folder: Path, rounds: int) -> dict[str, Any]:
     """
-    Measure; seconds for all tools together, milliseconds for the slowest attack.
+    Measure; seconds for all tools together, milliseconds for the slowest schema and the slowest arguments made to hang.
 
     `check`: reading and checking the catalog. `diff`: each tool against its changed self, counterexamples included.
     `prove`: the containment of the same pairs.
@@ -130,6 +154,7 @@ def differences(folder: Path, rounds: int) -> dict[str, Any]:
     olds = tools()
     pairs = [(old, changed(old, number)) for number, old in enumerate(olds)]
     root = catalog(folder, olds)
+    slow = {name: seconds(partial(judged, *case), 3) for name, case in bombs().items()}
     slowest = {name: seconds(lambda node=node: refused(node), 3) for name, node in attacks().items()}  # type: ignore[misc]  # the loop's own node
     return {
         "tools": TOOLS,
@@ -138,4 +163,6 @@ def differences(folder: Path, rounds: int) -> dict[str, Any]:
         "prove": seconds(lambda: [contained(old, new) for old, new in pairs], rounds),
         "slowestAttackMilliseconds": round(max(slowest.values()) * 1000, 1),
         "slowestAttack": max(slowest, key=lambda name: slowest[name]),
+        "slowestArgumentsMilliseconds": round(max(slow.values()) * 1000, 1),
+        "slowestArguments": max(slow, key=lambda name: slow[name]),
     }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice
 from math import isfinite
 from types import ModuleType
 from typing import Any, Final
 
+from ledger.catalog.equality import MAX_UNIQUE, TooManyToCompare
 from ledger.catalog.explain import explain, wanted_type
 from ledger.catalog.formats import FORMATS
 from ledger.catalog.guard import LIMITS, Guarded, SchemaLimits, guard
@@ -21,6 +23,7 @@ MAX_DEPTH: Final = 64
 MAX_POINTER: Final = 500
 MAX_ALTERNATIVES: Final = 10
 """So deep unions inside unions are explained; below that the message is general."""
+_NOT_FINITE: Final = "NaN and Infinity are no JSON numbers"
 
 
 class CompiledSchema:
@@ -61,6 +64,8 @@ class CompiledSchema:
             self._engine.fill_budget()
             found = islice(self._explained(self._validator.iter_errors(value), (), 0), MAX_VIOLATIONS)
             return tuple(violation for _, violation in sorted(found, key=lambda pair: (pair[0], pair[1].keyword)))
+        except TooManyToCompare as found:  # also inside of `not`: nobody says of such a list that its items are equal
+            return (_too_long(value, found.items),)
         except Exception as error:  # noqa: BLE001 - whatever a validator raises is an outcome of this gate
             message = f"the schema gate itself failed ({type(error).__name__}); nothing is known about the arguments"
             return (Violation("", GATE_ERROR, message),)
@@ -152,15 +157,29 @@ def _of_another_kind(error: Any) -> bool:
 
 def _hostile(value: Json) -> Violation | None:
     """Look for what a decoder never lets through, before anything recurses: NaN, infinity, a depth above 64."""
-    waiting: list[tuple[tuple[str | int, ...], Json]] = [((), value)]
+    if isinstance(value, float) and not isfinite(value):
+        return Violation("", "finite", _NOT_FINITE)
+    for path, each in _containers(value):
+        if len(path) >= MAX_DEPTH:
+            return Violation(to_pointer(path[:3]), "depth", f"nested deeper than {MAX_DEPTH}")
+        for place, below in each.items() if isinstance(each, dict) else enumerate(each):
+            if isinstance(below, float) and not isfinite(below):
+                return Violation(to_pointer((*path, place)), "finite", _NOT_FINITE)
+    return None
+
+
+def _too_long(value: Json, items: list[Json]) -> Violation:
+    """Return the violation of a list that is too long to be compared; the validator names the list, not its place."""
+    place = next((path for path, each in _containers(value) if each is items), ())
+    message = f"has {len(items)} items that must all differ; at most {MAX_UNIQUE} are allowed, send fewer at a time"
+    return _placed(place, "uniqueItems", message)[1]
+
+
+def _containers(value: Json) -> Iterator[tuple[tuple[str | int, ...], Json]]:
+    """Yield each object and list with its path, without recursion."""
+    waiting: list[tuple[tuple[str | int, ...], Json]] = [((), value)] if isinstance(value, dict | list) else []
     while waiting:
         path, each = waiting.pop()
-        if isinstance(each, float):
-            if not isfinite(each):
-                return Violation(to_pointer(path), "finite", "NaN and Infinity are no JSON numbers")
-        elif isinstance(each, dict | list):
-            if len(path) >= MAX_DEPTH:
-                return Violation(to_pointer(path[:3]), "depth", f"nested deeper than {MAX_DEPTH}")
-            entries = each.items() if isinstance(each, dict) else enumerate(each)
-            waiting.extend(((*path, place), below) for place, below in entries)
-    return None
+        yield path, each
+        entries = each.items() if isinstance(each, dict) else enumerate(each)
+        waiting.extend(((*path, place), below) for place, below in entries if isinstance(below, dict | list))

@@ -19,7 +19,7 @@ from jsonschema import Draft7Validator, Draft202012Validator, SchemaError, Valid
 from jsonschema.protocols import Validator
 from jsonschema.validators import extend
 
-from ledger.catalog.equality import key_of
+from ledger.catalog.equality import all_differ, key_of
 from ledger.catalog.formats import FORMATS
 from ledger.catalog.patterns import compile_pattern
 from ledger.catalog.prepared import Node, Reference, Schema
@@ -137,8 +137,13 @@ _RULES: Final[dict[str, Keyword]] = {
     "multipleOf": _rule(is_number, _multiple),
     "pattern": _rule(_is_text, lambda pattern, value: pattern.search(value)),
     "type": _rule(_always, _any_type),
-    "uniqueItems": _rule(_is_list, lambda on, value: not on or len({key_of(each) for each in value}) == len(value)),
 }
+
+
+def _unique_items(_validator: Any, on: Any, value: Json, schema: JsonObject) -> Errors:
+    """A list that is too long for the schema's own `maxItems` is not compared: that one has the better words for it."""
+    if on and isinstance(value, list) and len(value) <= schema.get("maxItems", len(value)) and not all_differ(value):
+        yield ValidationError("")
 
 
 def _properties(validator: Any, fields: JsonObject, value: Json, _schema: Any) -> Errors:
@@ -260,6 +265,7 @@ _SHARED: Final[dict[str, Keyword]] = {
     "properties": _properties,
     "propertyNames": _property_names,
     "required": _required,
+    "uniqueItems": _unique_items,
 }
 _OWN: Final[dict[Dialect, dict[str, Keyword]]] = {
     "2020-12": {"dependentRequired": _dependent_required, "items": _items, "prefixItems": _prefix_items},

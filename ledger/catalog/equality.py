@@ -2,7 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ledger.strictjson import Json
+
+MAX_UNIQUE: Final = 10_000
+"""So many items of one list are compared for `uniqueItems`; a longer list is refused, whatever the schema allows."""
+
+
+class TooManyToCompare(Exception):
+    """A list has more items than are compared with one another."""
+
+    def __init__(self, items: list[Json]) -> None:
+        super().__init__()
+        self.items = items
+
+
+def all_differ(items: list[Json]) -> bool:
+    """Return whether no two items are equal; raises TooManyToCompare before it looks at any of too many."""
+    if len(items) > MAX_UNIQUE:
+        raise TooManyToCompare(items)
+    return len(set(map(key_of, items))) == len(items)
 
 
 def key_of(value: Json) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from ledger.catalog.equality import MAX_UNIQUE
 from ledger.catalog.patterns import PatternRefused, compile_pattern
 from ledger.catalog.references import check_references, target_of
 from ledger.catalog.vocabulary import (
@@ -192,6 +193,8 @@ def _check_keywords(node: JsonObject, path: Path, dialect: Dialect) -> None:
             hint = HINTS.get((keyword, type(value)))
             raise CatalogFault(f"`{keyword}` is {wanted}, not {shown(value)}", pointer=pointer, hint=hint)
         _check_patterns(keyword, value, pointer)
+    if node.get("uniqueItems"):
+        _check_unique(node, path)
 
 
 def _check_known(keyword: str, pointer: str, dialect: Dialect, *, root: bool) -> None:
@@ -207,6 +210,17 @@ def _check_known(keyword: str, pointer: str, dialect: Dialect, *, root: bool) ->
     if near := nearest(keyword, CHECKS):
         hint = f"Did you mean `{near}`? A validator ignores unknown keywords, so it would check nothing."
         raise CatalogFault(f"unknown keyword {shown(keyword)}", pointer=pointer, hint=hint)
+
+
+def _check_unique(node: JsonObject, path: Path) -> None:
+    """A schema promises no list that is never compared."""
+    for keyword in ("minItems", "maxItems"):
+        if node.get(keyword, 0) > MAX_UNIQUE:
+            raise CatalogFault(
+                f"`uniqueItems` compares at most {MAX_UNIQUE:,} items, and `{keyword}` says {shown(node[keyword])}",
+                pointer=to_pointer((*path, keyword)),
+                hint=f"Write at most {MAX_UNIQUE}, or leave `uniqueItems` out and compare in a business check.",
+            )
 
 
 def _check_patterns(keyword: str, value: Json, pointer: str) -> None:

@@ -58,7 +58,8 @@ def prepare(guarded: Guarded, formats: frozenset[str]) -> Node:
 
 
 def _fill(node: Node, pointer: str, schema: JsonObject, nodes: Mapping[str, Schema], formats: frozenset[str]) -> None:
-    for keyword, value in schema.items():
+    for keyword, value in sorted(schema.items(), key=lambda entry: entry[0] != "uniqueItems"):
+        # What is too long to be compared is known before each of its items is looked at.
         if keyword in ("$schema", "$id") or (keyword == "format" and value not in formats):
             continue
         node[keyword] = _linked(f"{pointer}{to_pointer([keyword])}", keyword, value, nodes)

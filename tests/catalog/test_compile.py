@@ -133,6 +133,8 @@ def test_what_is_no_json_number_never_passes(value: float) -> None:
     found = compile_schema({"type": "object"}).violations({"a": [1.5, {"b": value}]})
     assert found == (Violation("/a/1/b", "finite", "NaN and Infinity are no JSON numbers"),)
     assert not engine.is_number(value)
+    (alone,) = compile_schema({"type": "number"}).violations(value)
+    assert (alone.pointer, alone.keyword) == ("", "finite")
 
 
 def test_a_value_too_deep_never_reaches_the_validator() -> None:
