@@ -15,7 +15,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks import audits, calls, catalogs, differences, histories, imports, postgres, processes, syncs, upcasts
+from benchmarks import (
+    audits,
+    calls,
+    catalogs,
+    differences,
+    histories,
+    imports,
+    plans,
+    postgres,
+    processes,
+    syncs,
+    upcasts,
+)
 
 RESULTS = Path(__file__).parent / "results" / "latest.json"
 
@@ -46,6 +58,9 @@ GOALS = {
     "size.replayTimeRatio2000to200": "<= 12",
     "size.firstPageSeconds": "< 0.3",
     "catalogs.checkSeconds": "< 1",
+    "plans.history.planGrownMiB": "flat",
+    "plans.history.allGrownMiB": "flat",
+    "plans.deploy.someChanged.processorSeconds": "< 1",
     "upcasts.installed.certifiedPerSecond": ">= 45000",
     "upcasts.jsonschema.certifiedPerSecond": ">= 15000",
 }
@@ -97,6 +112,7 @@ def main() -> None:
             "differences": lambda: differences.differences(folder, rounds),
             "catalogs": lambda: catalogs.catalogs(folder, rounds),
             "upcasts": lambda: upcasts.upcasts(rounds),
+            "plans": lambda: plans.plans(folder, rounds, 20_000 if chosen.quick else 1_000_000),
             "audits": lambda: audits.audits(folder, 100_000 if chosen.quick else 1_000_000),
         }
         found: dict[str, Any] = {"machine": machine()}

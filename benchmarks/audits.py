@@ -95,26 +95,30 @@ def session(number: int) -> tuple[list[Event], list[CallRow]]:
     return events, calls
 
 
-def filled(path: Path, events: int) -> int:
+def filled(path: Path, events: int, made: Callable[[int], tuple[list[Event], list[CallRow]]] = session) -> int:
     """
     Make a ledger of so many events by bulk inserts, look-ups and all; returns how many there are.
 
+    `made` returns the session of a number, from 0. What is there already stays.
+
     Its chains are not computed and its triggers stand aside meanwhile: nothing here verifies them.
     """
-    open_store(f"sqlite:///{path}", create=True).close()
+    if not path.exists():
+        open_store(f"sqlite:///{path}", create=True).close()
     connection = sqlite3.connect(path, isolation_level=None)
     triggers = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
     for name, _ in triggers:
         connection.execute(f"DROP TRIGGER {name}")
     connection.execute("PRAGMA synchronous=OFF")
     connection.execute("BEGIN")
-    position, number = 0, 0
+    position: int = connection.execute("SELECT ifnull(max(position), 0) FROM event").fetchone()[0]
+    number: int = connection.execute("SELECT count(*) FROM session_head WHERE session_id <> '_catalog'").fetchone()[0]
     while position < events:
-        found, calls = session(number)
+        found, calls = made(number)
         _insert(connection, position, found, calls)
         position, number = position + len(found), number + 1
-    times = connection.execute("SELECT position, recorded_at FROM event ORDER BY position").fetchall()
-    connection.executemany("INSERT INTO event_span VALUES (?, ?, ?)", tags.spans(times))
+    times = connection.execute("SELECT position, recorded_at FROM event ORDER BY position")
+    connection.executemany("INSERT OR IGNORE INTO event_span VALUES (?, ?, ?)", tags.spans(times))
     connection.execute("COMMIT")
     for _, statement in triggers:
         connection.execute(statement)

@@ -19,8 +19,8 @@ EXAMPLES: Final = 2
 FIELD: Final = {"type": "string", "description": "One of ten.", "minLength": 1, "maxLength": 200}
 
 
-def write(root: Path) -> None:
-    """Write tools of ten fields, with two versions and examples of each."""
+def write(root: Path, *, upcasts: bool = False) -> None:
+    """Write tools of ten fields, with two versions and examples of each; and the files that carry calls over."""
     for number in range(TOOLS):
         folder = root / f"tool_{number}"
         versions = {str(version): {"contract": {"effect": "write"}} for version in range(1, VERSIONS + 1)}
@@ -34,6 +34,10 @@ def write(root: Path) -> None:
                 place = folder / f"examples/v{version}"
                 _put(place / f"ok-{example}.json", {f"field_{each}": "text" for each in range(5)})
                 _put(place / f"bad-{example}.json", {f"field_{example}": ""})
+        if upcasts:
+            added = {"op": "introduce_optional", "path": "/field_9", "absentMeans": "as before"}
+            step = {"tool": folder.name, "from": 1, "to": 2, "assertedBy": "bench@example.org", "ops": [added]}
+            _put(folder / "v1-v2.upcast.json", {**step, "widens": ["field_9"]})
 
 
 def _put(file: Path, document: Any) -> None:

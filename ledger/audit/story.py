@@ -37,8 +37,9 @@ def find_call(reader: Reader, reference: str) -> CallRow:
 
 
 def call_events(reader: Reader, session_id: str, call_id: str) -> Iterator[tuple[StoredEvent, Event]]:
-    """Yield a call's events in order, as they are stored and as they are read."""
-    for stored in stored_events(reader, EventFilter(session_id=session_id, call_id=call_id)):
+    """Yield a call's events in order, as they are stored and as they are read; none of its session besides."""
+    found = stored_events(reader, EventFilter(call_id=call_id))
+    for stored in (each for each in found if each.session_id == session_id):
         yield stored, read_event(stored.record, stored)
 
 

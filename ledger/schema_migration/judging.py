@@ -84,12 +84,17 @@ def judge(registry: Registry, call: Call, *, to: int | None = None) -> Judged:
     return _unstarted(registry, definition, call, target)
 
 
+def is_retired(definition: ToolDefinition, *, side_effecting: bool) -> bool:
+    """Whether the tool's stage keeps a call from running, whatever its version."""
+    return definition.stage == "removed" or (definition.stage == "compat" and side_effecting)
+
+
 def _person(call: Call, target: int | None, code: str, message: str) -> Judged:
     return Judged(call=call, status="needs-person", to_version=target, code=code, message=message)
 
 
 def _unstarted(registry: Registry, definition: ToolDefinition, call: Call, target: int) -> Judged:
-    if definition.stage == "removed" or (definition.stage == "compat" and call.side_effecting):
+    if is_retired(definition, side_effecting=call.side_effecting):
         return _person(call, target, "tool_retired", f"the tool is in stage {definition.stage}")
     recorded = definition.versions.get(call.schema_version or 0)
     if recorded is None or recorded.shape_digest != call.schema_digest:

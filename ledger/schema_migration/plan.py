@@ -1,4 +1,4 @@
-"""Plans over all recorded calls: session by session, in the memory of one session."""
+"""Plans over all recorded calls, in the memory of a page of rows; what has ended is looked at only where asked for."""
 
 from __future__ import annotations
 
@@ -7,14 +7,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from ledger.calls import TERMINAL
+from ledger.audit.reading import placed_calls
+from ledger.audit.story import call_of
+from ledger.calls import TERMINAL, CallRow
+from ledger.calls.follows import FOLLOWS
 from ledger.catalog import Registry
 from ledger.errors import UnknownSession
-from ledger.replay.reading import session_at
+from ledger.schema_migration.glance import Digests, glance, recorded_digests
 from ledger.schema_migration.judging import Judged, Status, judge
-from ledger.store.port import Reader
+from ledger.store.port import CallFilter, EventFilter, Reader
 
 PAGE: Final = 500
+
+OPEN: Final = tuple(sorted(FOLLOWS.keys() - TERMINAL - {"unknown"}))
+"""The states of calls that have not ended."""
 
 MOST_SHOWN: Final = 1_000
 """Calls that need a person which a plan names; all are counted."""
@@ -96,32 +102,63 @@ class Scope:
 
 
 def sessions_of(reader: Reader, scope: Scope) -> Iterator[str]:
-    """Yield the sessions that may hold calls of the scope, by id. Raises `UnknownSession` for one that is not there."""
-    if scope.session is not None:
-        if reader.head(scope.session) is None:
-            raise UnknownSession(scope.session)
-        yield scope.session
+    """
+    Yield the sessions with calls of the scope that may still run, by id; closed ones have none.
+
+    Raises `UnknownSession` for one that is not there.
+    """
+    if scope.session is None:
+        after = ""
+        while page := reader.sessions(after=after, limit=PAGE, unfinished=True):
+            after = page[-1].session_id
+            yield from (row.session_id for row in page)
         return
-    after = ""
-    while page := reader.sessions(after=after, limit=PAGE):
-        for row in page:
-            if scope.every or (row.open and row.closed is None):
-                yield row.session_id
-        after = page[-1].session_id
+    if reader.head(scope.session) is None:
+        raise UnknownSession(scope.session)
+    if not reader.events(EventFilter(session_id=scope.session, types=("session.closed",)), limit=1):
+        yield scope.session
 
 
-def judged_of(reader: Reader, registry: Registry, session_id: str, scope: Scope) -> list[Judged]:
-    """Judge the calls of one session that are in the scope: those that may still run, or all."""
-    history = session_at(reader, session_id)
-    found = []
-    for call in history.calls.values():
-        open_still = call.state not in TERMINAL and history.closed is None
-        if (scope.every or open_still) and scope.tool in (None, call.tool) and call.executor == "host":
-            found.append(judge(registry, call, to=scope.to))
-    return found
+@dataclass(frozen=True, slots=True)
+class Planner:
+    """Judges recorded calls by their rows, and by their own events where a row does not say enough."""
+
+    reader: Reader
+    registry: Registry
+    digests: Digests
+
+    @classmethod
+    def of(cls, reader: Reader, registry: Registry) -> Planner:
+        """Return one that knows which versions this ledger has recorded until now."""
+        return cls(reader, registry, recorded_digests(reader))
+
+    def open_calls(self, session_id: str, scope: Scope) -> Iterator[Judged]:
+        """Yield what becomes of the calls of a session that have not ended."""
+        where = CallFilter(session_id=session_id, tool=scope.tool, states=OPEN)
+        return self._judged(where, scope)
+
+    def every_call(self, scope: Scope) -> Iterator[Judged]:
+        """Yield what would become of each recorded call. Raises `UnknownSession`."""
+        if scope.session is not None and self.reader.head(scope.session) is None:
+            raise UnknownSession(scope.session)
+        return self._judged(CallFilter(session_id=scope.session, tool=scope.tool), scope)
+
+    def _judged(self, where: CallFilter, scope: Scope) -> Iterator[Judged]:
+        for placed in placed_calls(self.reader, where):
+            found = glance(self.registry, self.digests, placed.row, to=scope.to) or self._read(placed.row, scope)
+            if found is not None:
+                yield found
+
+    def _read(self, row: CallRow, scope: Scope) -> Judged | None:
+        call = call_of(self.reader, row.session_id, row.call_id)
+        return judge(self.registry, call, to=scope.to) if call.executor == "host" else None
 
 
 def planned(reader: Reader, registry: Registry, scope: Scope) -> Iterator[Judged]:
-    """Yield what becomes of each call of the scope. Bounded memory: a session at a time."""
+    """Yield what becomes of each call of the scope; bounded memory, however long the history and its sessions."""
+    planner = Planner.of(reader, registry)
+    if scope.every:
+        yield from planner.every_call(scope)
+        return
     for session_id in sessions_of(reader, scope):
-        yield from judged_of(reader, registry, session_id, scope)
+        yield from planner.open_calls(session_id, scope)

@@ -311,14 +311,15 @@ class MemoryStore:
             holder = self._keys.get((tenant, idempotency_key))
             return self._calls[holder].row if holder is not None else None
 
-    def sessions(self, *, after: str = "", limit: int) -> Sequence[SessionRow]:
+    def sessions(self, *, after: str = "", limit: int, unfinished: bool = False) -> Sequence[SessionRow]:
         """Return sessions by id; see `Reader.sessions`."""
         with self._lock:
             self._usable()
             shown = [
                 name for name in self._streams if not name.startswith("_") and rules.order(name) > rules.order(after)
             ]
-            return [self._session(name, self._streams[name]) for name in sorted(shown, key=rules.order)[:limit]]
+            rows = (self._session(name, self._streams[name]) for name in sorted(shown, key=rules.order))
+            return list(islice((row for row in rows if not unfinished or (row.open and row.closed is None)), limit))
 
     def _session(self, session_id: str, stream: Stream) -> SessionRow:
         states = [self._calls[call_id].row.state for call_id in self._of_session[session_id]]

@@ -264,8 +264,12 @@ class Reader(Protocol):
     def keyed(self, tenant: str, idempotency_key: str) -> CallRow | None:
         """Return the call that holds a host's idempotency key in this tenant ('' = none)."""
 
-    def sessions(self, *, after: str = "", limit: int) -> Sequence[SessionRow]:
-        """Return up to `limit` sessions with id > `after`, by id (the catalog's stream is not among them)."""
+    def sessions(self, *, after: str = "", limit: int, unfinished: bool = False) -> Sequence[SessionRow]:
+        """
+        Return up to `limit` sessions with id > `after`, by id (the catalog's stream is not among them).
+
+        `unfinished`: only those that are not closed and have calls that have not ended; what ended is not looked at.
+        """
 
 
 class Store(Reader, Protocol):

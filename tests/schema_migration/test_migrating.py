@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ledger import Ask, Ledger
+from ledger.calls import call_row
 from ledger.errors import StoreUnavailable, UnknownSession
+from ledger.events import ToolVersionPublished
 from ledger.schema_migration import Judged, Plan, judge, planned
+from ledger.schema_migration.glance import glance, recorded_digests
 from ledger.schema_migration.plan import Scope
 from ledger.session.existing import open_existing
 from ledger.session.migrating import migrate
+from ledger.store.memory import MemoryStore
+from ledger.store.port import Append
 from ledger.testing import crash
+from ledger.testing.contract.building import Story
 from tests.cli.running import failure, ledger
 from tests.recovery.deploys import Deploy
 from tests.recovery.scenes import Gone, gone
@@ -40,7 +48,9 @@ def desk(deploy: Deploy, catalog: str = "catalog") -> Ledger:
 def judged(deploy: Deploy, **scope: Any) -> dict[str, tuple[str, Any, Any]]:
     """What becomes of each call, by session: status, code, grade."""
     here = desk(deploy)
-    found = planned(here.reader, here.registry, Scope(**scope))
+    found = list(planned(here.reader, here.registry, Scope(**scope)))
+    for each in found:  # what a row said is what its events say
+        assert each.to_wire() == judge(here.registry, here.find(each.call.call_id), to=scope.get("to")).to_wire()
     return {each.call.session_id: (each.status, each.code, each.grade) for each in found}
 
 
@@ -229,6 +239,35 @@ def test_what_ran_elsewhere_and_copies_are_let_alone(deploy: Deploy) -> None:
     assert judge(desk(deploy).registry, copy.changed(reason=None, imported=True)).status == "current"
 
 
+@pytest.mark.parametrize("every", [False, True])
+def test_what_the_provider_runs_is_no_call_of_this_catalog(deploy: Deploy, every: bool) -> None:
+    """It is neither reported nor touched, whatever it is called; the calls beside it are carried."""
+    never_ran(deploy)
+    session = deploy.opened[-1].session("s")
+    item = {"type": "server_tool_use", "id": "srv_1", "name": "charge", "input": {"amt": 1}}
+    session.dispatch({"role": "assistant", "content": [item], "stop_reason": "pause_turn"}, format="anthropic")
+    session.propose("charge", {"amt": "five"})
+    deploy.write(2)
+    here = desk(deploy)
+    found = [(each.call.turn, each.status) for each in planned(here.reader, here.registry, Scope(every=every))]
+    assert found == [(1, "migratable"), (3, "invalid")]
+    [done] = migrate(here, Scope())
+    assert ([each.status for each in done.judged], done.carried) == (["migratable", "invalid"], 1)
+
+
+def test_a_started_write_of_the_current_version_is_in_doubt(deploy: Deploy) -> None:
+    """It may have happened: its row says nothing else."""
+    started(deploy)
+    assert judged(deploy) == {"s": ("in-doubt", None, None)}
+
+
+def test_a_retired_tool_is_a_persons_at_its_current_version_too(deploy: Deploy) -> None:
+    """No version changes that; a read of a tool in stage compat may still run."""
+    never_ran(deploy)
+    edit(deploy.folder / "catalog/charge/tool.json", stage="compat")
+    assert judged(deploy) == {"s": ("needs-person", "tool_retired", None)}
+
+
 def test_redacted_arguments_are_carried_by_nobody(deploy: Deploy) -> None:
     """Their true values are nowhere."""
     call_id = never_ran(deploy)
@@ -275,6 +314,9 @@ def test_a_scope_is_a_tool_a_session_a_version(deploy: Deploy) -> None:
     assert judged(deploy, to=2, session="b") == {"b": ("migratable", None, "iso")}
     here = desk(deploy)
     assert [each.judged for each in migrate(here, Scope(tool="other"))] == [(), ()]
+    assert judged(deploy, every=True, session="b").keys() == {"b"}
+    with pytest.raises(UnknownSession):
+        judged(deploy, session="nope", every=True)
     with pytest.raises(UnknownSession):
         judged(deploy, session="nope")
 
@@ -314,6 +356,101 @@ def test_a_session_that_somebody_works_on_is_passed_by(deploy: Deploy) -> None:
         ("a", 0, "store_unavailable"),
         ("b", 1, None),
     ]
+    assert [call.status for call in found[0].judged] == ["migratable"]
+
+
+def test_only_what_was_committed_is_counted(deploy: Deploy) -> None:
+    """Somebody else carries the call between the look at it and the commit: it is carried once, and by them."""
+    call_id = never_ran(deploy)
+    deploy.write(2)
+    here, other = desk(deploy), desk(deploy)
+    theirs: list[int] = []
+    crash.arm(here, crash.before("call.upcast"), end=lambda: theirs.extend(x.carried for x in migrate(other, Scope())))
+    assert [each.carried for each in migrate(here, Scope())] == [0]
+    assert (theirs, types(desk(deploy), "s").count("call.upcast")) == ([1], 1)
+    assert desk(deploy).find(call_id).to_run == {"amount": 5}
+
+
+# -- what a plan reads
+
+
+@dataclass(slots=True)
+class Telling:
+    """Stands before a reader, and counts the rows that it gave."""
+
+    reader: Any
+    rows: Counter[str] = field(default_factory=Counter)
+
+    def __getattr__(self, name: str) -> Any:
+        def asked_for(*given: Any, **options: Any) -> Any:
+            found = getattr(self.reader, name)(*given, **options)
+            self.rows[name] += len(found) if isinstance(found, list) else 1
+            return found
+
+        return asked_for
+
+
+def test_a_plan_reads_the_open_calls_and_nothing_of_what_ended(deploy: Deploy) -> None:
+    """However many calls ended, in the same session or in others, it costs what the open ones cost."""
+    for name in ("a", "b"):
+        never_ran(deploy, name)
+    old = deploy.opened[-1]
+    told = []
+    for amount in (10, 20):
+        for name in ("a", "c", "closed"):
+            old.session(name).call("charge", {"amt": amount})
+        told.append(rows_read(deploy))
+    old.session("closed").propose("charge", {"amt": 1})
+    old.session("closed").close()
+    told.append(rows_read(deploy))
+    assert told[0] == told[1] == told[2]
+    assert (told[0]["read"], told[0]["calls"], told[0]["sessions"]) == (0, 2, 2)
+
+
+def test_a_session_in_which_nothing_can_be_carried_is_not_folded(deploy: Deploy) -> None:
+    """Applying looks at its open calls, as the plan does, and leaves it."""
+    waiting(deploy)
+    deploy.write(2)
+    here = desk(deploy)
+    telling = here.wrap_store(Telling)
+    assert [(each.carried, each.judged[0].code) for each in migrate(here, Scope())] == [(0, "approval_bound")]
+    assert telling.rows["read"] == 0
+
+
+def rows_read(deploy: Deploy) -> Counter[str]:
+    """Plan under the newer catalog; return how many rows of what were read."""
+    deploy.write(2)
+    here = desk(deploy)
+    telling = Telling(here.reader)
+    assert [each.status for each in planned(telling, here.registry, Scope())] == ["migratable", "migratable"]
+    deploy.write(1)
+    return telling.rows
+
+
+def test_calls_of_the_current_version_are_known_by_their_rows(deploy: Deploy) -> None:
+    """A report on every call reads no event of theirs; one whose recorded shape is not the only one is read."""
+    finished(deploy)
+    never_ran(deploy, "t")
+    here = desk(deploy)
+    telling = Telling(here.reader)
+    found = list(planned(telling, here.registry, Scope(every=True)))
+    assert [(each.status, each.to_version, each.reached) for each in found] == [("current", 1, 1)] * 2
+    assert telling.rows["events"] == 1  # the version that was published
+    call = here.find(found[0].call.call_id)
+    row, digest = call_row(call), str(call.schema_digest)
+    assert glance(here.registry, {("charge", 1): digest}, row) is not None
+    assert glance(here.registry, {("charge", 1): None}, row) is None
+
+
+def test_a_version_that_was_recorded_in_two_shapes_says_nothing() -> None:
+    """A ledger refuses that; what two of them were merged into might hold it."""
+    story = Story("_catalog")
+    store = MemoryStore()
+    body = ToolVersionPublished(schema={}, contract={}, description="", description_digest="d")
+    shapes = (("a", 1, "x"), ("a", 1, "x"), ("a", 2, "y"), ("b", 1, "x"), ("b", 1, "z"), ("b", 1, "x"))
+    drafts = [story.event(body, tool=tool, schema_version=v, schema_digest=shape) for tool, v, shape in shapes]
+    store.append(Append(session_id="_catalog", drafts=tuple(drafts)))
+    assert recorded_digests(store) == {("a", 1): "x", ("a", 2): "y", ("b", 1): None}
 
 
 def test_a_closed_session_has_nothing_to_carry(deploy: Deploy) -> None:
@@ -321,8 +458,8 @@ def test_a_closed_session_has_nothing_to_carry(deploy: Deploy) -> None:
     never_ran(deploy)
     deploy.opened[-1].session("s").close()
     deploy.write(2)
-    assert judged(deploy) == {}
-    assert [each.judged for each in migrate(desk(deploy), Scope(session="s"))] == [()]
+    assert judged(deploy) == judged(deploy, session="s") == {}
+    assert list(migrate(desk(deploy), Scope(session="s"))) == []
 
 
 def test_a_plan_names_a_bounded_number_of_calls(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -412,7 +549,8 @@ def test_the_command_names_what_kept_a_session(here: Deploy, monkeypatch: pytest
 
     monkeypatch.setattr(Session, "run_steps", broken)
     status, found = told("--apply")
-    assert (status, [each["sessionId"] for each in found["errors"]]) == (1, ["a", "b"])
+    assert (status, [each["sessionId"] for each in found["errors"]], found["carried"]) == (1, ["a"], 0)
+    assert {row["status"] for row in found["groups"]} == {"invalid", "migratable"}
     assert "a: the disk is full" in ledger("migrate-schemas", "--apply").stdout
 
 

@@ -105,6 +105,7 @@ class TwoStores(RuleBasedStateMachine):
         self.both(lambda store: [store.call(name) for name in ("c1", "c2", "c3")])
         self.both(lambda store: sorted(placed.row for placed in store.calls(CallFilter(), limit=1000)))
         self.both(lambda store: list(store.sessions(limit=10)))
+        self.both(lambda store: list(store.sessions(limit=10, unfinished=True)))
         self.both(lambda store: [store.head(name) for name in ("s1", "s2")])
         self.both(lambda store: [store.keyed(FULL.tenant, key) for key in ("k1", "k2")])
 

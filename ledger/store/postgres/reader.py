@@ -49,8 +49,14 @@ _SESSIONS: Final = f"""
       (SELECT count(*) FROM call c WHERE c.session_id = h.session_id AND {IS_OPEN}),
       owner, expires_at
     FROM session_head h
-    WHERE session_id > %s AND NOT starts_with(session_id, '_')
-    ORDER BY session_id LIMIT %s
+"""  # noqa: S608 - our own names
+_PAGE: Final = "session_id > %s AND NOT starts_with(session_id, '_')"
+_ALL_SESSIONS: Final = f"{_SESSIONS} WHERE {_PAGE} ORDER BY session_id LIMIT %s"
+_UNFINISHED: Final = f"""{_SESSIONS} WHERE session_id IN (
+      SELECT DISTINCT session_id FROM call c WHERE {IS_OPEN} AND {_PAGE}
+        AND NOT EXISTS (SELECT 1 FROM event e WHERE e.session_id = c.session_id AND e.type = 'session.closed')
+      ORDER BY session_id LIMIT %s)
+    ORDER BY session_id
 """  # noqa: S608 - our own names
 _COUNTS: Final = "count(*), sum(model_can_repair)::bigint, count(duration_ms)"
 _LAST: Final = 2**63 - 1
@@ -184,9 +190,10 @@ class ServerReader:
             return sql.placed_call(row).row
         return None
 
-    def sessions(self, *, after: str = "", limit: int) -> Sequence[SessionRow]:
+    def sessions(self, *, after: str = "", limit: int, unfinished: bool = False) -> Sequence[SessionRow]:
         """Return sessions by id; see `Reader.sessions`."""
-        return [_session(row) for row in self._readers.rows(_SESSIONS, (kept(after), limit))]
+        asked = _UNFINISHED if unfinished else _ALL_SESSIONS
+        return [_session(row) for row in self._readers.rows(asked, (kept(after), limit))]
 
 
 def _session(row: sql.Row) -> SessionRow:

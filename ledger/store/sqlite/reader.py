@@ -46,8 +46,14 @@ _SESSIONS: Final = f"""
       (SELECT count(*) FROM call c WHERE c.session_id = h.session_id AND {IS_OPEN}),
       owner, expires_at
     FROM session_head h
-    WHERE session_id > ? AND substr(session_id, 1, 1) <> '_'
-    ORDER BY session_id LIMIT ?
+"""  # noqa: S608 - our own names
+_PAGE: Final = "session_id > ? AND substr(session_id, 1, 1) <> '_'"
+_ALL_SESSIONS: Final = f"{_SESSIONS} WHERE {_PAGE} ORDER BY session_id LIMIT ?"
+_UNFINISHED: Final = f"""{_SESSIONS} WHERE session_id IN (
+      SELECT DISTINCT session_id FROM call c INDEXED BY call_open WHERE {IS_OPEN} AND {_PAGE}
+        AND NOT EXISTS (SELECT 1 FROM event e WHERE e.session_id = c.session_id AND e.type = 'session.closed')
+      ORDER BY session_id LIMIT ?)
+    ORDER BY session_id
 """  # noqa: S608 - our own names
 _LAST_POSITION: Final = "SELECT ifnull(max(position), 0) FROM event"
 _LAST: Final = 2**63 - 1
@@ -197,9 +203,9 @@ class SqliteReader:
             return sql.placed_call(row).row
         return None
 
-    def sessions(self, *, after: str = "", limit: int) -> Sequence[SessionRow]:
+    def sessions(self, *, after: str = "", limit: int, unfinished: bool = False) -> Sequence[SessionRow]:
         """Return sessions by id; see `Reader.sessions`."""
-        return [_session(row) for row in self._all(_SESSIONS, (after, limit))]
+        return [_session(row) for row in self._all(_UNFINISHED if unfinished else _ALL_SESSIONS, (after, limit))]
 
 
 def _session(row: sql.Row) -> SessionRow:

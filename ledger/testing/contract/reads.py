@@ -132,6 +132,23 @@ class ReadContract(StoreCase):
             seen += [row.session_id for row in page]
         assert seen == sorted(name for name in names if name != "_catalog")
 
+    def test_unfinished_sessions_are_asked_for_alone(self, store: Store) -> None:
+        """Those that are not closed and have a call that has not ended, in pages by id."""
+        for name in ("e", "closed", "d", "done", "a", "empty", "c"):
+            story = Story(name)
+            drafts = [story.event(SessionOpened())]
+            if name != "empty":
+                drafts += [story.propose(f"{name}-1"), *story.run(f"{name}-1")]
+            if name not in ("empty", "done"):
+                drafts += [story.propose(f"{name}-2"), story.propose(f"{name}-3")]
+            if name == "closed":
+                drafts.append(story.event(SessionClosed(reason="aborted", turns=1, calls=3)))
+            store.append(Append(session_id=name, drafts=tuple(drafts), calls=story.rows(*story.calls)))
+        seen: list[str] = []
+        while page := store.sessions(after=seen[-1] if seen else "", limit=2, unfinished=True):
+            seen += [row.session_id for row in page]
+        assert seen == ["a", "c", "d", "e"]
+
     def test_a_session_without_calls_has_none(self, store: Store) -> None:
         """Calls are counted for their own session only."""
         story = Story("s2")
