@@ -11,6 +11,7 @@ from ledger.catalog.contract import Contract, camel
 from ledger.catalog.definition import Replacement, ToolDefinition, ToolVersion
 from ledger.catalog.formats import FORMATS
 from ledger.catalog.guard import CAPS, LIMITS, Guarded, SchemaLimits, guard, guard_input
+from ledger.catalog.marks import refuse_marks
 from ledger.catalog.names import check_name
 from ledger.catalog.shape import shape_of, words_digest
 from ledger.catalog.vocabulary import DIALECTS, Dialect
@@ -243,7 +244,9 @@ def _output(place: Place, read: Callable[[str], tuple[Json, str]], settings: Set
     if "outputSchema" not in place.document:
         return None
     document, file = read(_file(place, "outputSchema", "v1.output.json"))
-    return guard(document, limits=settings.limits, dialect=settings.dialect, path=file).schema
+    guarded = guard(document, limits=settings.limits, dialect=settings.dialect, path=file)
+    refuse_marks(guarded.nodes, file)
+    return guarded.schema
 
 
 def _replacement(retirement: Place, index: int) -> Replacement:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ledger.catalog.equality import MAX_UNIQUE
+from ledger.catalog.marks import MARKS, check_marks
 from ledger.catalog.patterns import PatternRefused, compile_pattern
 from ledger.catalog.references import check_references, target_of
 from ledger.catalog.vocabulary import (
@@ -99,6 +100,7 @@ def guard_input(
             pointer="/type",
             hint='Write `"type": "object"` at its root.',
         )
+    check_marks(guarded.nodes, path)
     return guarded
 
 
@@ -183,7 +185,7 @@ def _check_unevaluated(count: int, nodes: Mapping[str, Json]) -> None:
 def _check_keywords(node: JsonObject, path: Path, dialect: Dialect) -> None:
     for keyword, value in node.items():
         pointer = to_pointer((*path, keyword))
-        _check_known(keyword, pointer, dialect, root=not path)
+        _check_known(keyword, value, pointer, dialect)
         if dialect == "draft-07" and keyword == "items" and isinstance(value, list):
             valid, wanted = all(isinstance(each, dict | bool) for each in value), "a schema or a list of schemas"
         else:
@@ -197,19 +199,31 @@ def _check_keywords(node: JsonObject, path: Path, dialect: Dialect) -> None:
         _check_unique(node, path)
 
 
-def _check_known(keyword: str, pointer: str, dialect: Dialect, *, root: bool) -> None:
+def _check_known(keyword: str, value: Json, pointer: str, dialect: Dialect) -> None:
     if keyword in REFUSED:
         raise CatalogFault(f"`{keyword}` is not supported", pointer=pointer, hint=REFUSED[keyword])
-    if keyword in ("$schema", "$id") and not root:
+    if keyword in ("$schema", "$id") and pointer.count("/") > 1:
         raise CatalogFault(f"`{keyword}` is allowed at the root only", pointer=pointer, hint="Leave it out.")
     only, hint = ONLY_IN.get(keyword, (dialect, ""))
     if only != dialect:
         raise CatalogFault(f"`{keyword}` means nothing in {dialect}", pointer=pointer, hint=hint)
-    if keyword in CHECKS or keyword in OTHER_ANNOTATIONS or keyword in WORDS or keyword.startswith("x-"):
+    if keyword in CHECKS or keyword in OTHER_ANNOTATIONS or keyword in WORDS:
+        return
+    if keyword.startswith("x-"):
+        _check_annotation(keyword, value, pointer)
         return
     if near := nearest(keyword, CHECKS):
         hint = f"Did you mean `{near}`? A validator ignores unknown keywords, so it would check nothing."
         raise CatalogFault(f"unknown keyword {shown(keyword)}", pointer=pointer, hint=hint)
+
+
+def _check_annotation(keyword: str, value: Json, pointer: str) -> None:
+    """An annotation of somebody else means what it likes, but a slip in the one that masks would mask nothing."""
+    if isinstance(value, bool) and nearest(keyword, MARKS):
+        hint = "Another word masks nothing."
+        raise CatalogFault(
+            f"unknown annotation {shown(keyword)}; did you mean `x-sensitive`?", pointer=pointer, hint=hint
+        )
 
 
 def _check_unique(node: JsonObject, path: Path) -> None:

@@ -12,6 +12,7 @@ from ledger.catalog.diff.subject import Subject
 from ledger.catalog.disk import Folder, Sources
 from ledger.catalog.guard import guard, guard_input
 from ledger.catalog.lock import TOOL, Lock, output_digest
+from ledger.catalog.marks import refuse_marks
 from ledger.catalog.names import check_name, folder_of
 from ledger.catalog.shape import shape_of
 from ledger.catalog.versions import draft_of, new_version, not_removed
@@ -73,6 +74,7 @@ def _shapes(subject: Subject, sources: Sources) -> tuple[str, str | None]:
     if subject.output_schema is None:
         return shape, None
     output = guard(subject.output_schema, limits=settings.limits, dialect=settings.dialect)
+    refuse_marks(output.nodes)
     return shape, digest(shape_of(output.nodes, output.dialect, settings.significant))
 
 

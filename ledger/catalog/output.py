@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ledger.catalog.compile import CompiledSchema, compile_schema
+from ledger.catalog.guard import guard
 from ledger.catalog.hints import Hint, HintReader, NoSchema
+from ledger.catalog.marks import check_marks
 from ledger.errors import UsageError
 from ledger.strictjson import Json, JsonObject
 
@@ -32,14 +34,19 @@ def output_schema(schema: object) -> OutputSchema:
     what is none.
     """
     if isinstance(schema, dict):
-        return OutputSchema(schema, compile_schema(schema, path="schema="))
+        return OutputSchema(schema, _compiled(schema))
     if schema is None or isinstance(schema, str | bytes | list | tuple):
         raise UsageError(f"schema= is a JSON Schema as a dict, or a type, not {type(schema).__name__}")
     try:
         hint, described = root_schema(schema)
     except NoSchema as error:
         raise UsageError(f"schema=: {error}", hint="Give a JSON Schema as a dict, or a pydantic model.") from None
-    return OutputSchema(described, compile_schema(described, path="schema="), hint)
+    return OutputSchema(described, _compiled(described), hint)
+
+
+def _compiled(schema: JsonObject) -> CompiledSchema:
+    check_marks(guard(schema, path="schema=").nodes, "schema=")
+    return compile_schema(schema, path="schema=")
 
 
 def root_schema(kind: Any) -> tuple[Hint, JsonObject]:

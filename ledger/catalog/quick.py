@@ -28,7 +28,7 @@ MAX_PARTS: Final = 5_000
 EXACT: Final = 2**53
 """Beyond it a double does not hold every integer."""
 
-_DROPPED: Final = WORDS | OTHER_ANNOTATIONS | {"$schema", "$id", "default", "format", "writeOnly"}
+_DROPPED: Final = WORDS | OTHER_ANNOTATIONS | {"$schema", "$id", "default", "format", "writeOnly", "x-sensitive"}
 """Keywords that check nothing here; jsonschema-rs would read some of them."""
 _ELSEWHERE: Final = frozenset(
     [

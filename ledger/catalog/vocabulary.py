@@ -138,7 +138,7 @@ CHECKS: Final[dict[str, Check]] = {
     **dict.fromkeys(("maxContains", "maxItems", "maxLength", "maxProperties"), _COUNT),
     **dict.fromkeys(("minContains", "minItems", "minLength", "minProperties"), _COUNT),
     **dict.fromkeys(("exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum"), _NUMBER),
-    **dict.fromkeys(("deprecated", "readOnly", "uniqueItems", "writeOnly"), _FLAG),
+    **dict.fromkeys(("deprecated", "readOnly", "uniqueItems", "writeOnly", "x-sensitive"), _FLAG),
     **dict.fromkeys(("const", "default"), _ANY),
     "dependencies": (_dependencies, "an object of schemas or lists of names"),
     "dependentRequired": (_names_each, "an object of lists of different names"),
@@ -156,6 +156,9 @@ HINTS: Final[dict[tuple[str, type], str]] = {
     ("required", bool): "That is draft-03. List the names in the parent: `required: [name]`.",
     ("items", list): "That is draft-07. In 2020-12 write `prefixItems`.",
     ("examples", dict): "Write a list of examples.",
+    ("x-sensitive", str): "Write true, without quotes: any other value masks nothing.",
+    ("x-sensitive", int): "Write true: any other value masks nothing.",
+    ("writeOnly", str): "Write true, without quotes: any other value masks nothing.",
 }
 """By keyword and the type of its wrong value: the old draft it comes from."""
 

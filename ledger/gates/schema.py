@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from ledger.catalog import GATE_ERROR, CompiledSchema
+from collections.abc import Callable
+
+from ledger.catalog import GATE_ERROR, CompiledSchema, Violation
 from ledger.events import CallRejected
 from ledger.strictjson import JsonObject
 
 
-def validate(schema: CompiledSchema, arguments: JsonObject) -> CallRejected | None:
-    """Return why the call stops here, with every violation by JSON pointer, or None."""
+def validate(
+    schema: CompiledSchema, arguments: JsonObject, hide: Callable[[Violation], Violation] | None = None
+) -> CallRejected | None:
+    """
+    Return why the call stops here, with every violation by JSON pointer, or None.
+
+    *hide* returns a violation without what may not be recorded.
+    """
     found = schema.violations(arguments)
     if not found:
         return None
+    if hide is not None:
+        found = tuple(map(hide, found))
     wire = tuple({"pointer": v.pointer, "keyword": v.keyword, "message": v.message} for v in found)
     if any(v.keyword == GATE_ERROR for v in found):
         return CallRejected(

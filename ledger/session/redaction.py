@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Final, TypeVar
-from urllib.parse import unquote
+from urllib.parse import quote, quote_plus, unquote
 
+from ledger.catalog import Violation
 from ledger.catalog.patterns import PatternRefused, PatternTooCostly, compile_pattern
 from ledger.events.fields import fields_of
-from ledger.strictjson import JsonObject, canonical, resolve
+from ledger.strictjson import JsonObject, canonical, from_pointer, printable, resolve, to_pointer
 
 T = TypeVar("T")
 
@@ -18,6 +20,19 @@ MASK: Final = "[redacted]"
 _KEPT: Final = ("digest", "key", "_id", "_of", "_at", "worker", "owner", "validator", "deadline")
 _SHORTEST: Final = 4
 """Shorter secrets are masked at their place only: replacing them everywhere would hide ordinary text."""
+_NO_TEXT: Final = ("",)
+"""The secrets of what was masked and has no text that could be found elsewhere: true, null, nothing at all."""
+_WITHOUT_A_QUOTE: Final = (
+    "invalid_json",
+    "trailing_data",
+    "too_deep",
+    "too_large",
+    "not_an_object",
+    "missing_arguments",
+)
+"""What decoding refuses in words that quote nothing of the text."""
+UNSHOWN: Final = "It is no strict JSON, and may hold sensitive values, so the place is not shown."
+_NAMED_BY_THE_SCHEMA: Final = ("required", "dependentRequired", "dependencies")
 
 
 def sensitive(schema: Any, arguments: Any) -> tuple[Any, tuple[str, ...]]:
@@ -25,14 +40,19 @@ def sensitive(schema: Any, arguments: Any) -> tuple[Any, tuple[str, ...]]:
     Return the arguments with every value masked whose schema says `x-sensitive` or `writeOnly`, and the secrets.
 
     Follows every keyword that applies a schema to a part of the arguments, whether its condition holds or not: a word
-    too much hides a value, a word too little would write a secret to the disk. No secrets: the arguments themselves
-    are returned.
+    too much hides a value, a word too little would write a secret to the disk. An object whose names are sensitive
+    (`propertyNames`) is masked whole. No secrets: the arguments themselves are returned; arguments that are masked as a
+    whole stay an object.
     """
     if not has_sensitive(schema):
         return arguments, ()
     secrets: list[str] = []
     masked = _mask(schema, schema, arguments, secrets, set())
-    return (masked, tuple(secrets)) if masked is not arguments else (arguments, ())
+    if masked is arguments:
+        return arguments, ()
+    if masked is MASK and isinstance(arguments, dict):
+        masked = {MASK: MASK}
+    return masked, tuple(dict.fromkeys(secrets)) or _NO_TEXT
 
 
 def _mask(root: Any, schema: Any, value: Any, secrets: list[str], seen: set[int]) -> Any:
@@ -40,18 +60,36 @@ def _mask(root: Any, schema: Any, value: Any, secrets: list[str], seen: set[int]
     if not isinstance(schema, dict) or value is MASK or id(schema) in seen:
         return value
     seen.add(id(schema))
+    masked = _inside(root, schema, value, secrets, seen)
     if schema.get("x-sensitive") is True or schema.get("writeOnly") is True:
         secrets.extend(_texts(value))
         return MASK
+    return masked
+
+
+def _inside(root: Any, schema: JsonObject, value: Any, secrets: list[str], seen: set[int]) -> Any:
+    """Return a value masked by what its schema says of its parts."""
     for other in _branches(root, schema):
         value = _mask(root, other, value, secrets, seen)
     if isinstance(value, dict):
+        if names := _secret_names(root, schema, value):
+            secrets.extend((*names, *_texts(value)))
+            return MASK
         found = {key: _each(root, _of_property(schema, key), item, secrets) for key, item in value.items()}
         return found if any(found[key] is not value[key] for key in value) else value
     if isinstance(value, list):
         items = [_each(root, _of_item(schema, at), item, secrets) for at, item in enumerate(value)]
         return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
     return value
+
+
+def _secret_names(root: Any, schema: JsonObject, value: JsonObject) -> list[str]:
+    """Return those names of an object that its schema calls sensitive; the declared ones are no secret."""
+    names = schema.get("propertyNames")
+    if not isinstance(names, dict):
+        return []
+    undeclared = [key for key in value if key not in schema.get("properties", ())]
+    return [key for key in undeclared if _mask(root, names, key, [], set()) is MASK]
 
 
 def _each(root: Any, schemas: Iterator[Any], value: Any, secrets: list[str]) -> Any:
@@ -71,7 +109,8 @@ def _of_property(schema: JsonObject, key: str) -> Iterator[Any]:
             named = True
             yield other
     if not named:
-        yield schema.get("additionalProperties", schema.get("unevaluatedProperties"))
+        yield schema.get("additionalProperties")
+        yield schema.get("unevaluatedProperties")
 
 
 def _names(pattern: str, key: str) -> bool:
@@ -85,10 +124,13 @@ def _names(pattern: str, key: str) -> bool:
 def _of_item(schema: JsonObject, at: int) -> Iterator[Any]:
     """Yield the schemas of a list's item; `items` may be a list of them (draft 7)."""
     yield schema.get("contains")
-    first, rest = schema.get("prefixItems", ()), schema.get("items", schema.get("unevaluatedItems"))
+    first, rest = schema.get("prefixItems", ()), schema.get("items")
     if isinstance(rest, list):
-        first, rest = rest, schema.get("additionalItems")
-    yield first[at] if at < len(first) else rest
+        first, rest = rest, None
+    if at < len(first):
+        yield first[at]
+    else:
+        yield from (rest, schema.get("additionalItems"), schema.get("unevaluatedItems"))
 
 
 def _branches(root: Any, schema: JsonObject) -> Iterator[Any]:
@@ -116,6 +158,31 @@ def _texts(value: Any) -> Iterator[str]:
         yield value
     elif isinstance(value, int | float) and not isinstance(value, bool):
         yield str(value)
+        if isinstance(value, float) and value.is_integer():
+            yield str(int(value))
+
+
+def hidden(violation: Violation, masked: Any) -> Violation:
+    """
+    Return a violation as it may be recorded: nothing of a sensitive value in its words, no sensitive name in its place.
+
+    *masked* are the arguments as they are recorded. A name that the schema itself requires may be told.
+    """
+    path: list[str] = []
+    steps = from_pointer(violation.pointer)
+    if masked == {MASK: MASK}:
+        masked = MASK
+    for step in steps:
+        if masked == MASK or not isinstance(masked, dict | list) or (isinstance(masked, dict) and step not in masked):
+            break
+        path.append(step)
+        masked = masked[step] if isinstance(masked, dict) else masked[int(step)]
+    if masked != MASK:
+        return violation
+    if violation.keyword in _NAMED_BY_THE_SCHEMA and len(steps) == len(path) + 1:
+        return violation
+    message = f"does not fit `{violation.keyword}`; a sensitive value is not shown"
+    return Violation(to_pointer(path), violation.keyword, message)
 
 
 def has_sensitive(schema: Any) -> bool:
@@ -134,31 +201,56 @@ _LOOKED_AT: Final[dict[int, tuple[Any, bool]]] = {}
 _MOST: Final = 1024
 
 
+def quotes(schema: Any, code: str, pointer: str | None) -> bool:
+    """
+    Return whether what decoding says of a text may quote a secret: a key or a number of it.
+
+    Nobody knows where the sensitive places of a text are that could not be decoded.
+    """
+    return has_sensitive(schema) and (code not in _WITHOUT_A_QUOTE or bool(pointer))
+
+
 def scrub_body(body: T, secrets: tuple[str, ...]) -> T:
     """Return an event's body with every secret masked in it; digests, ids, times and closed words stay."""
     changes = {
-        field.name: scrub(getattr(body, field.name), secrets)
+        field.name: scrub(getattr(body, field.name), secrets, keys=field.name != "violations")
         for field in fields_of(type(body))
         if not field.choices and not field.name.endswith(_KEPT)
     }
     return dataclasses.replace(body, **changes)  # type: ignore[type-var]  # every body is a dataclass
 
 
-def scrub(value: Any, secrets: tuple[str, ...]) -> Any:
-    """Return the value with every secret masked in its texts and keys (a tool may repeat what it was given)."""
-    found = sorted((s for s in secrets if len(s) >= _SHORTEST), key=len, reverse=True)
-    return _scrub(value, found) if found else value
+def scrub(value: Any, secrets: tuple[str, ...], *, keys: bool = True) -> Any:
+    """
+    Return the value with every secret masked in its texts and keys (a tool may repeat what it was given).
+
+    `keys`: whether the value's keys may be a tool's; those of the ledger's own objects are no secret.
+    """
+    spelled = {each for secret in secrets if len(secret) >= _SHORTEST for each in _spellings(secret)}
+    found = sorted(spelled, key=len, reverse=True)
+    return _scrub(value, found, keys=keys) if found else value
 
 
-def _scrub(value: Any, secrets: list[str]) -> Any:
+def _spellings(secret: str) -> Iterator[str]:
+    """Yield a secret as a text may quote it: itself, inside of JSON, as Python shows it, in a URL, in our own words."""
+    yield secret
+    if not (secret.isalnum() and secret.isascii()):
+        yield from (json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], repr(secret)[1:-1])
+        yield printable(secret, len(secret))
+        with suppress(UnicodeError):  # half of a surrogate pair has no place in a URL
+            yield from (quote(secret, safe=""), quote(secret), quote_plus(secret))
+
+
+def _scrub(value: Any, secrets: list[str], *, keys: bool) -> Any:
     if isinstance(value, str):
         for secret in secrets:
             value = value.replace(secret, MASK)
         return value
     if isinstance(value, list | tuple):
-        return type(value)(_scrub(item, secrets) for item in value)
+        return type(value)(_scrub(item, secrets, keys=keys) for item in value)
     if isinstance(value, dict):
-        return {_scrub(key, secrets): _scrub(item, secrets) for key, item in value.items()}
-    if isinstance(value, int | float) and not isinstance(value, bool) and str(value) in secrets:
+        named = ((_scrub(key, secrets, keys=True) if keys else key, item) for key, item in value.items())
+        return {key: _scrub(item, secrets, keys=keys) for key, item in named}
+    if isinstance(value, int | float) and any(each in secrets for each in _texts(value)):
         return MASK
     return value

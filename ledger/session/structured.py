@@ -23,7 +23,7 @@ from ledger.session.core import Core, Item
 from ledger.session.hosted import hosted_items
 from ledger.session.intake import Terms, turn_body
 from ledger.session.loop import Loop
-from ledger.session.redaction import MASK, has_sensitive, scrub, sensitive
+from ledger.session.redaction import MASK, UNSHOWN, has_sensitive, hidden, quotes, scrub, sensitive
 from ledger.strictjson import ARGUMENTS, JsonObject, canonical, decode, digest
 
 REGENERATIONS: Final = 3
@@ -89,8 +89,12 @@ class Judge:
         try:
             self.decoded = decode(reply.text or "", ARGUMENTS)
         except JsonRejected as error:
-            return (Violation(error.pointer or "", error.code, str(error)),)
+            quoted = quotes(self.output.schema, error.code, error.pointer)
+            return (Violation("" if quoted else error.pointer or "", error.code, UNSHOWN if quoted else str(error)),)
         found = self.output.compiled.violations(self.decoded)
+        masked, secrets = sensitive(self.output.schema, self.decoded)
+        if secrets:
+            found = tuple(hidden(each, masked) for each in found)
         self.hopeless = any(violation.keyword == GATE_ERROR for violation in found)
         return found or (yield from self._own_code())
 

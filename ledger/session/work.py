@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import hmac
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from ledger.calls import Call
@@ -14,7 +15,7 @@ from ledger.execution.context import Context
 from ledger.gates import Situation, decode, lookup, validate
 from ledger.providers import texts
 from ledger.session.core import Core, Item
-from ledger.session.redaction import sensitive
+from ledger.session.redaction import UNSHOWN, hidden, quotes, sensitive
 from ledger.strictjson import Json, JsonObject, canonical, digest
 
 
@@ -118,7 +119,7 @@ def examine(core: Core, work: Work, raw: str | None, given: object, situation: S
     needs = work.version is not None and bool(work.version.schema.get("required"))
     decoded = decode(raw, given, needs_arguments=needs)
     if isinstance(decoded, CallRejected):
-        work.refusal = refused or decoded
+        work.refusal = refused or _unquoted(decoded, work.version.schema if work.version else {})
         return
     work.intent = decoded
     _mask(core, work)
@@ -126,6 +127,14 @@ def examine(core: Core, work: Work, raw: str | None, given: object, situation: S
         work.refusal = refused
     elif work.version is not None:
         _check(core, work, work.version)
+
+
+def _unquoted(refused: CallRejected, schema: Json) -> CallRejected:
+    """Return why a text is no JSON, without the key or number of it that may be a secret."""
+    pointer = next((each["pointer"] for each in refused.violations), None)
+    if not quotes(schema, refused.code, pointer):
+        return refused
+    return replace(refused, message=f"{UNSHOWN} Send the whole arguments again as one JSON object.", violations=())
 
 
 def _mask(core: Core, work: Work) -> None:
@@ -139,7 +148,7 @@ def _check(core: Core, work: Work, version: ToolVersion) -> None:
     """A tool without a function here is checked as well: its arguments may be judged, though they cannot run."""
     intent = work.intent or {}
     validator = work.tool.validator if work.tool else compile_schema(version.schema, path=version.path)
-    work.refusal = validate(validator, intent)
+    work.refusal = validate(validator, intent, partial(hidden, masked=work.recorded) if work.secrets else None)
     if work.refusal is not None:
         return
     applied = version.contract.apply_defaults
