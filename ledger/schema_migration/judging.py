@@ -14,8 +14,12 @@ Status: TypeAlias = Literal["current", "migratable", "needs-person", "invalid", 
 """
 `current`: of the version asked for, or nobody carries it (it ran elsewhere, it is a copy). `migratable`: every step is
 proved and certified for this very call. `needs-person`: `code` says why. `invalid`: it does not fit its own version.
-`in-doubt`: a write that was started: it may have happened with the arguments it had, and no version changes that.
+`in-doubt`: a write that was started, or of which an outcome came after somebody let it run: it may have happened with
+the arguments it had, and no version changes that.
 """
+
+APPROVAL_BOUND: Final = "approval_bound"
+"""A person was asked about the old form, or allowed it, and no file says that the answer holds for the new one."""
 
 _GRADES: Final[tuple[Grade, ...]] = ("iso", "embed", "partial")
 
@@ -37,6 +41,15 @@ class Judged:
     pointer: str | None = None
     message: str | None = None
     journey: Journey | None = None
+
+    @property
+    def carried_to_be_asked(self) -> bool:
+        """
+        Whether a person allowed the old form and is asked anew about the new one, to which it is carried.
+
+        What waits for a first answer stays as the person sees it: who may give it is part of the request.
+        """
+        return self.code == APPROVAL_BOUND and self.call.state == "authorized"
 
     def to_wire(self) -> dict[str, Any]:
         """Return it as the command line prints it."""
@@ -68,7 +81,7 @@ def judge(registry: Registry, call: Call, *, to: int | None = None) -> Judged:
 
     Finished calls are judged as if they were to run, for a report: they stay facts. No record makes it raise.
     """
-    definition = registry.definition(call.tool)
+    definition = registry.definition(registry.home(call.tool))
     if call.ran_elsewhere or call.reason == "duplicate":
         return Judged(call=call, status="current")
     if definition is None or call.schema_version is None:
@@ -76,11 +89,10 @@ def judge(registry: Registry, call: Call, *, to: int | None = None) -> Judged:
             call, None, "tool_unknown", "the catalog does not have it, or its files have a fault: `ledger tool check`"
         )
     target = to if to is not None else definition.current
-    if call.state == "started":
-        if call.side_effecting:
-            return Judged(call=call, status="in-doubt", to_version=target)
-        if target != call.schema_version:
-            return _person(call, target, "started", "it was started in the old form; what started is not carried")
+    if call.contradicted or (call.state == "started" and call.side_effecting):
+        return Judged(call=call, status="in-doubt", to_version=target)
+    if call.state == "started" and target != call.schema_version:
+        return _person(call, target, "started", "it was started in the old form; what started is not carried")
     return _unstarted(registry, definition, call, target)
 
 
@@ -109,7 +121,7 @@ def _unstarted(registry: Registry, definition: ToolDefinition, call: Call, targe
 
 def journey_of(registry: Registry, recorded: ToolVersion, call: Call, target: int) -> Journey:
     """Return how far the call's arguments come, with the defaults that would run with them."""
-    return registry.upcasts.carry(call.tool, recorded.version, target, to_run(recorded, call.to_run))
+    return registry.upcasts.carry(recorded.tool, recorded.version, target, to_run(recorded, call.to_run))
 
 
 def to_run(version: ToolVersion, arguments: Json) -> Json:
@@ -122,8 +134,12 @@ def _carried(call: Call, target: int, journey: Journey) -> Judged:
     grades = [step.grade for step in journey.steps]
     stopped = journey.stopped
     if stopped is None and _was_allowed(call) and not all(_keeps_approval(step) for step in journey.steps):
-        message = "a person was asked about the old form, and no file says that the answer holds for the new one"
-        stopped = NotCarried(code="approval_bound", pointer="", message=message)
+        message = "a person is asked about the old form, and no file says that the answer holds for the new one"
+        if call.state == "authorized":
+            message = (
+                "a person allowed the old form; no file says that this holds for the new one, so they are asked anew"
+            )
+        stopped = NotCarried(code=APPROVAL_BOUND, pointer="", message=message)
     status: Status = "migratable"
     if stopped is not None:
         status = "invalid" if stopped.code == "invalid_before" else "needs-person"

@@ -10,6 +10,7 @@ from ledger.events import CallUpcast
 from ledger.schema_migration import judge
 from ledger.schema_migration.judging import to_run
 from ledger.session.core import Core, Item
+from ledger.session.work import definition_of
 from ledger.strictjson import Json, digest
 
 UPCASTABLE = ("proposed", "validated", "authorized")
@@ -45,26 +46,23 @@ def carry(core: Core, call: Call, *, to: int | None = None) -> Carrying:
     ones are nowhere), of a retired tool, or that ran elsewhere.
     """
     registry = core.wiring.registry
-    target, recorded = registry.version(call.tool), call.schema_version
-    if target is None or recorded is None or registry.get(call.tool, recorded) is not None:
+    name, recorded = registry.home(call.tool), call.schema_version
+    target = registry.version(name)
+    if target is None or recorded is None or registry.get(name, recorded) is not None:
         return Carrying(call)
     judged = judge(registry, call, to=target.version if to is None else to)
     if judged.journey is None:
         found = judged.code == "version_unknown"
         stopped = NotCarried(code=judged.code or "", pointer="", message=judged.message or "") if found else None
         return Carrying(call, stopped=stopped)
-    return _recorded(core, call, judged.journey)
+    return carried(core, call, judged.journey)
 
 
-def recorded_steps(core: Core, call: Call, journey: Journey) -> tuple[Item, ...]:
-    """Return the events of a journey's steps."""
-    return _recorded(core, call, journey).items
-
-
-def _recorded(core: Core, call: Call, journey: Journey) -> Carrying:
-    items: list[Item] = []
+def carried(core: Core, call: Call, journey: Journey) -> Carrying:
+    """Return the call as it is after a journey's steps, and their events."""
+    items, registry = list[Item](), core.wiring.registry
     for step in journey.steps:
-        version = core.wiring.registry.upcasts.version(call.tool, step.upcast.to_version)
+        version = registry.upcasts.version(registry.home(call.tool), step.upcast.to_version)
         stub = call.changed(schema_version=version.version, schema_digest=version.shape_digest)
         items.append(Item(upcast_body(step), stub))
         call = evolve(call, core.event(items[-1]))
@@ -92,7 +90,7 @@ def same_intent(core: Core, call: Call, version: int | None, arguments: Json) ->
 
 def same_run(core: Core, call: Call, version: int | None, arguments: Json) -> bool:
     """Whether a recorded call would run, or ran, with the same as these arguments of a version: defaults count."""
-    definition = core.wiring.registry.definition(call.tool)
+    definition = definition_of(core, call)
     recorded = definition.versions.get(call.schema_version or 0) if definition is not None else None
     ran = to_run(recorded, call.to_run) if recorded is not None else call.to_run
     return same_arguments(core, call.tool, (call.schema_version, ran), (version, arguments))
@@ -107,6 +105,7 @@ def same_arguments(core: Core, tool: str, *given: tuple[int | None, Json]) -> bo
     """
     (low, older), (high, newer) = sorted(given, key=lambda each: each[0] or 0)
     if low is not None and high is not None and low != high and isinstance(older, dict):
-        journey = core.wiring.registry.upcasts.carry(tool, low, high, older)
+        registry = core.wiring.registry
+        journey = registry.upcasts.carry(registry.home(tool), low, high, older)
         older = journey.steps[-1].arguments if journey.arrived else older
     return digest(older) == digest(newer)

@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ledger.errors import LedgerError
+from ledger.events import CallFlagged
 from ledger.execution.requests import Steps
+from ledger.recovery import Here, decide
 from ledger.schema_migration import Judged, judge, may_be_carried
 from ledger.schema_migration.plan import Planner, Scope, sessions_of
-from ledger.session.carrying import recorded_steps
+from ledger.session.carrying import carried
 from ledger.session.core import Core, Item
 from ledger.session.ledger import Ledger
+from ledger.session.resuming import evidence_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +45,7 @@ def migrate(ledger: Ledger, scope: Scope) -> Iterator[Migrated]:
         judged: tuple[Judged, ...] = ()
         try:
             judged = tuple(planner.open_calls(session_id, scope))
-            if any(each.status == "migratable" for each in judged):
+            if any(_is_carried(each) for each in judged):
                 yield ledger.session(session_id).run_steps(lambda core: _migrated(core, scope))
                 continue
         except LedgerError as error:
@@ -53,19 +56,37 @@ def migrate(ledger: Ledger, scope: Scope) -> Iterator[Migrated]:
 
 def _migrated(core: Core, scope: Scope) -> Steps[Migrated]:
     yield from core.refresh()
-    judged = []
-    items: list[Item] = []
+    while True:
+        judged = tuple(_judged(core, scope))
+        events = [_events(core, each) for each in judged]
+        items, before = [item for each in events for item in each], core.history.sequence
+        refused = (yield from core.commit(items, release=True, whole=True)) if items else []
+        if refused and core.history.sequence != before:
+            continue  # somebody else was faster with one of these calls: they are judged anew
+        return Migrated(session_id=core.session_id, judged=judged, carried=0 if refused else sum(map(bool, events)))
+
+
+def _judged(core: Core, scope: Scope) -> Iterator[Judged]:
     for call in core.history.open_calls() if core.history.closed is None else ():
-        if call.executor != "host" or scope.tool not in (None, call.tool):
-            continue
-        found = judge(core.wiring.registry, call, to=scope.to)
-        judged.append(found)
-        if found.status == "migratable" and found.journey is not None and may_be_carried(call):
-            items += recorded_steps(core, call, found.journey)
-    refused = (yield from core.commit(items, release=True)) if items else []
-    return Migrated(session_id=core.session_id, judged=tuple(judged), carried=len(_ids(items) - _ids(refused)))
+        if call.executor == "host" and scope.tool in (None, call.tool):
+            yield judge(core.wiring.registry, call, to=scope.to)
 
 
-def _ids(items: list[Item]) -> set[str]:
-    """Return the calls that these events are about."""
-    return {item.call.call_id for item in items if item.call is not None}
+def _is_carried(found: Judged) -> bool:
+    return (found.status == "migratable" or found.carried_to_be_asked) and may_be_carried(found.call)
+
+
+def _events(core: Core, found: Judged) -> list[Item]:
+    """
+    Return the steps of one call; and what a resume records behind them, where an answer was of the old form only.
+
+    Then a person is asked about the new form (`approval-mismatch`): an approval is bound to what it was given for.
+    """
+    if found.journey is None or not _is_carried(found):
+        return []
+    carrying = carried(core, found.call, found.journey)
+    if not found.carried_to_be_asked:
+        return list(carrying.items)
+    decision = decide(carrying.call, Here(has_code=False))
+    flag = CallFlagged(reason="approval-mismatch", evidence=evidence_of(carrying.call, decision))
+    return [*carrying.items, Item(flag, carrying.call)]

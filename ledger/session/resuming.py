@@ -18,7 +18,7 @@ from ledger.session.doubt import Settler
 from ledger.session.gating import PURE_GATES, pass_gates, passed, resource_keys, to_pass
 from ledger.session.intake import rebuilt
 from ledger.session.running import Runner
-from ledger.session.work import Work, examine, instead, situation
+from ledger.session.work import Work, definition_of, examine, instead, situation
 
 
 @dataclass(slots=True)
@@ -109,8 +109,8 @@ def _resume(core: Core, *, dry_run: bool, execute: bool) -> Steps[Recovered]:
 def here(core: Core, call: Call, *, execute: bool = True) -> Here:
     """Return what this process knows of the call's tool; of a version that is newer than it knows, it has no code."""
     registry = core.wiring.registry
-    tool, definition = tool_of(core, call), registry.definition(call.tool)
-    version = tool.version if tool is not None else registry.version(call.tool)
+    tool, definition = tool_of(core, call), definition_of(core, call)
+    version = tool.version if tool is not None else registry.version(registry.home(call.tool))
     newer = version is not None and _is_newer(call, version, definition)
     code = tool is not None and execute and not newer
     return Here(
@@ -159,7 +159,8 @@ def hindrance(core: Core, call: Call, work: Work) -> Body | None:
 def tool_of(core: Core, call: Call) -> Tool | None:
     """Return the tool that runs a recorded call: of its recorded version, where that one is still registered."""
     registry = core.wiring.registry
-    return registry.get(call.tool, call.schema_version) or registry.get(call.tool)
+    name = registry.home(call.tool)
+    return registry.get(name, call.schema_version) or registry.get(name)
 
 
 def _lost(core: Core, call: Call) -> bool:
@@ -182,7 +183,7 @@ def _pure_gates(core: Core, work: Work, decision: Decision) -> Decision:
 def check_again(core: Core, work: Work) -> None:
     """Take a recorded call through the pure gates again, under the version that its arguments have."""
     call = work.stub
-    known = work.tool is not None or core.wiring.registry.definition(call.tool) is not None
+    known = work.tool is not None or definition_of(core, call) is not None
     seen = replace(situation(core, call, known=known), stage="active" if known else None)
     if not known and call.schema_version is not None:
         return
@@ -214,7 +215,7 @@ def _end(core: Core, decided: Decided) -> Body:
     work, decision = decided.work, decided.decision
     call = work.stub
     if decision.action == "flag":
-        evidence = _evidence(call, decision) | decided.carrying.evidence
+        evidence = evidence_of(call, decision) | decided.carrying.evidence
         return CallFlagged(reason=decision.flag or "outcome-unknown", evidence=evidence)
     if decision.action == "fail":
         return CallFailed(
@@ -234,7 +235,8 @@ def _retired(core: Core, call: Call) -> CallRejected | None:
     return lookup(call.tool, situation(core, call, known=True))
 
 
-def _evidence(call: Call, decision: Decision) -> dict[str, object]:
+def evidence_of(call: Call, decision: Decision) -> dict[str, object]:
+    """Return what is known of a call that is flagged, for the person who is asked."""
     known: dict[str, object] = {"found": call.state, "why": decision.why}
     if call.attempt:
         known |= {"worker": call.worker, "startedAt": call.started_at, "attempt": call.attempt}
