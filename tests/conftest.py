@@ -1,5 +1,6 @@
 """What every test shares: hypothesis profiles, a clean environment, the door to the corpus."""
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from tests.helpers import server_place
+from tests.helpers import counting, server_place
 
 # The shipped contract asserts as tests do; it has to be named before anything imports it.
 pytest.register_assert_rewrite("ledger.testing.contract")
@@ -23,10 +24,18 @@ settings.register_profile("dev", deadline=None, max_examples=50)
 settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
+UNCOUNTED = (
+    "uncounted: coverage does not count what the test runs, for others reach the same lines (tests/helpers/counting.py)"
+)
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Say where the PostgreSQL server of this run will be, for all workers; the first that needs it starts it."""
     server_place.announce()
+    config.addinivalue_line("markers", UNCOUNTED)
+    config.pluginmanager.register(counting.Counting())
+    if config.getoption("numprocesses", None):
+        counting.stop()  # this process only hands the tests to its workers
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -95,6 +104,12 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if output is not None:
         output["left_out"] = session.config.stash.get(LEFT_OUT, 0)
         output["told"] = session.config.stash.get(TOLD, [])
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of collected tests live as long as the process: no collection of garbage shall look at them again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.quality.tree import functions, python_files, syntax, text
+from tests.quality.tree import functions, named, python_files, syntax, text
 
 SWITCHED_OFF = re.compile(r"\bsleep\((?!0\))|\bxfail\b|\bskipif\b|\bskip\(|mark\.skip\b|\bimportorskip\b|\bskipTest\b")
 
@@ -24,7 +24,7 @@ def asserts(function: ast.AST) -> bool:
         if isinstance(node, ast.Assert):
             return True
         if isinstance(node, ast.Call):
-            name = ast.unparse(node.func).rpartition(".")[2]
+            name = named(node.func)
             if name in {"raises", "warns", "fail"} or name.startswith(("check", "assert", "expect")):
                 return True
     return False

@@ -42,6 +42,19 @@ def comments(path: Path) -> tuple[tuple[int, str], ...]:
     return tuple((token.start[0], token.string) for token in tokens if token.type == tokenize.COMMENT)
 
 
-def functions(tree: ast.AST) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-    """Return every function of a tree, methods and inner ones included."""
-    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+@cache
+def functions(tree: ast.AST) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef, ...]:
+    """Return every function of a tree, methods and inner ones included; no expression holds one."""
+    found, left = [], [tree]
+    while left:
+        for node in ast.iter_child_nodes(left.pop()):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                found.append(node)
+            if not isinstance(node, ast.expr):
+                left.append(node)
+    return tuple(found)
+
+
+def named(node: ast.AST) -> str:
+    """Return the last part of a dotted name, of `a.b.c` it is c; of anything else it is empty."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
