@@ -64,9 +64,9 @@ def iso(moment: datetime) -> str:
 
     One without an offset is UTC by rule: the same on every machine.
     """
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return moment.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
+    if moment.tzinfo is not UTC:
+        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    return moment.isoformat(timespec="microseconds")[:-6] + "Z"  # the offset is always +00:00
 
 
 def parse_iso(text: str) -> datetime:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
-
 from ledger.catalog.references import target_of
-from ledger.strictjson import Json, JsonObject, resolve
+from ledger.strictjson import Json, JsonObject, copied, resolve
 
 
 def with_defaults(schema: JsonObject, arguments: JsonObject) -> JsonObject:
@@ -15,7 +13,7 @@ def with_defaults(schema: JsonObject, arguments: JsonObject) -> JsonObject:
     Only `properties` count, behind local references as well; not the alternatives of a union, for which of them is
     meant is not known. *schema* passed the guard, *arguments* the schema.
     """
-    filled: JsonObject = deepcopy(arguments)
+    filled: JsonObject = copied(arguments)
     _fill(schema, schema, filled)
     return filled
 
@@ -28,7 +26,7 @@ def _fill(root: JsonObject, schema: Json, value: Json) -> None:
     if isinstance(value, dict):
         for name, field in schema.get("properties", {}).items():
             if name not in value and isinstance(field, dict) and "default" in field:
-                value[name] = deepcopy(field["default"])
+                value[name] = copied(field["default"])
             if name in value:
                 _fill(root, field, value[name])
     elif isinstance(value, list):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,7 +15,7 @@ from ledger.catalog.definition import ToolDefinition, ToolVersion
 from ledger.catalog.function import Function
 from ledger.catalog.guard import CAPS
 from ledger.catalog.resources import KeysFunction, keys_of
-from ledger.strictjson import JsonObject
+from ledger.strictjson import JsonObject, copied
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -81,7 +80,8 @@ class Tool:
         """Return a copy of the arguments as they will run: with defaults only if the contract says `applyDefaults`."""
         if self.contract.apply_defaults:
             return with_defaults(self.version.schema, arguments)
-        return deepcopy(arguments)
+        own: JsonObject = copied(arguments)
+        return own
 
     def bind(self, arguments: JsonObject) -> dict[str, Any]:
         """Return the keyword arguments without what the ledger fills; raises ArgumentsUnfit."""

@@ -18,7 +18,7 @@ from ledger.events.call_bodies import (
     CallUpcast,
     CallValidated,
 )
-from ledger.events.envelope import Event
+from ledger.events.envelope import Event, rebuilt
 from ledger.events.names import BODIES, Body, CallBody, SessionBody, type_of
 from ledger.events.session_bodies import (
     BatchPlanned,
@@ -76,5 +76,6 @@ __all__ = [
     "encode",
     "event_to_wire",
     "read_event",
+    "rebuilt",
     "type_of",
 ]

@@ -23,7 +23,7 @@ Verdict: TypeAlias = Literal["happened", "did-not-happen", "run", "abandon"]
 Authority: TypeAlias = Literal["policy", "person", "verdict"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CallProposed:
     """
     The model asked for this. The intent is never altered: `raw_arguments` is the exact text it sent.
@@ -52,7 +52,7 @@ class CallProposed:
     redacted: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CallValidated:
     """All gates before authorization passed; `arguments_digest` is over the arguments that will run."""
 
@@ -61,7 +61,7 @@ class CallValidated:
     arguments_digest: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CallRejected:
     """A gate before authorization refused the call; `violations` are `{pointer, keyword, message}`."""
 
@@ -76,7 +76,7 @@ class CallRejected:
     hint: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CallAuthorized:
     """The call may run, with exactly these arguments, once, until `expires_at` (ISO 8601 UTC; null: no end)."""
 
@@ -93,7 +93,7 @@ class CallAuthorized:
     expires_at: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CallDenied:
     """The authorization gate, a limit or a person refused the call; the model cannot repair that."""
 
@@ -111,7 +111,7 @@ class CallDenied:
     retry_after: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CallApprovalRequested:
     """A person is asked, bound to tool, schemaVersion and `arguments_digest`; `who` null: anybody may approve."""
 
@@ -123,7 +123,7 @@ class CallApprovalRequested:
     rule: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CallStarted:
     """
     Committed before the executor runs: from here on the effect may have happened.
@@ -142,7 +142,7 @@ class CallStarted:
     hint: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CallAttemptFailed:
     """An attempt ended in `Unavailable(retryable)`: nothing happened; the next one follows after the backoff."""
 
@@ -151,7 +151,7 @@ class CallAttemptFailed:
     backoff_seconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CallSucceeded:
     """
     The tool returned. `encodings` list by pointer what is not plain JSON in `result`; sizes are bytes.
@@ -173,7 +173,7 @@ class CallSucceeded:
     evidence: Json = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CallFailed:
     """
     A known bad end. `message` is safe for the model; `exception` names the class only, for people.
@@ -195,7 +195,7 @@ class CallFailed:
     hint: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CallFlagged:
     """The call waits for a person; `evidence` is what is known, `duplicate_of` the call it copies."""
 
@@ -204,7 +204,7 @@ class CallFlagged:
     duplicate_of: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CallReviewed:
     """
     A person's verdict; or, with `settled_by`, the end of the original carried over to its copy.
@@ -228,7 +228,7 @@ class CallReviewed:
     expires_at: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CallUpcast:
     """
     The recorded arguments were carried to a newer schema version by a proved pure-format upcast.
@@ -247,7 +247,7 @@ class CallUpcast:
     keeps_approval: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CallSuperseded:
     """A new call carries a person's answer instead of this one."""
 
@@ -259,7 +259,7 @@ class CallSuperseded:
     note: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CallOutcomeArrivedLate:
     """
     An outcome that came after the flag, or from an owner that had lost its lease.
@@ -287,7 +287,7 @@ class CallOutcomeArrivedLate:
     duration_ms: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CallNoted:
     """A person's note; `corrects` names the event it puts right."""
 

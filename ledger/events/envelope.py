@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any
 
 from ledger.events.names import Body, type_of
 
@@ -46,13 +46,12 @@ class Event:
         return type_of(self.body)
 
 
-_DEFAULTS: Final = {field.name: field.default for field in fields(Event) if field.default is not MISSING}
+def rebuilt(values: Mapping[str, Any], body: Body, form: int = 1) -> Event:
+    """
+    Return the event with these fields, which are known to be right and to hold all that have no default.
 
-
-def rebuilt(values: Mapping[str, Any], body: Body, form: int) -> Event:
-    """Return the event with these fields, which are known to be right and to hold all that have no default."""
+    Those that are not given read as the class has them, which is where a dataclass keeps its defaults.
+    """
     event = object.__new__(Event)
-    event.__dict__.update(_DEFAULTS)
-    event.__dict__.update(values)
-    event.__dict__.update(body=body, format=form)
+    object.__setattr__(event, "__dict__", {**values, "body": body, "format": form})
     return event

@@ -14,7 +14,7 @@ BatchMode: TypeAlias = Literal["sequential", "parallel", "grouped"]
 CloseReason: TypeAlias = Literal["final_answer", "max_turns", "deadline", "budget", "aborted", "error"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class SessionOpened:
     """
     A run of an agent begins; `transcript` says whether texts beside the calls are kept.
@@ -33,7 +33,7 @@ class SessionOpened:
     limits: JsonObject | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class SessionClaimed:
     """An owner took the session's lease; written with the owner's first other event. `token` only grows."""
 
@@ -41,14 +41,14 @@ class SessionClaimed:
     token: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class SessionResumed:
     """What recovery decided: one object `{callId, tool, found, action, reason}` for each open call."""
 
     decisions: tuple[Json, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class SessionClosed:
     """
     The run is over: `turns` and `calls` are counts over the whole session.
@@ -63,7 +63,7 @@ class SessionClosed:
     limit: JsonObject | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class MessageRecorded:
     """A message of the host: `message` is the provider's object as given; `key` makes adding it idempotent."""
 
@@ -74,7 +74,7 @@ class MessageRecorded:
     start: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class TurnRecorded:
     """
     One assistant message: its text and whatever else the provider sent, verbatim in `items`.
@@ -100,7 +100,7 @@ class TurnRecorded:
     structured: JsonObject | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class BatchPlanned:
     """How the calls of a turn run: `groups` of indexes, one group after the other; null keys conflict with all."""
 
@@ -110,7 +110,7 @@ class BatchPlanned:
     resource_keys: tuple[Json, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ToolVersionPublished:
     """A version of a tool as first seen by this ledger, so that it explains itself without the catalog's files."""
 
@@ -121,7 +121,7 @@ class ToolVersionPublished:
     output_schema: Json = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ToolStageChanged:
     """The tool's stage differs from what was last recorded."""
 
@@ -130,7 +130,7 @@ class ToolStageChanged:
     hint: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class SessionErased:
     """The key of the session's sealed fields was destroyed."""
 
@@ -138,7 +138,7 @@ class SessionErased:
     note: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class LedgerPruned:
     """Rows of whole closed sessions past retention were removed; `proof` stays."""
 
@@ -147,7 +147,7 @@ class LedgerPruned:
     by: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Unreadable:
     """
     Not a recorded type: an event this release cannot understand, shown raw instead of crashing.

@@ -156,14 +156,14 @@ def read_event(
         body = wire["body"]
     except _FAULTS as error:
         return _broken(record, wire, row, error)
-    current = formats.get(name, 1)
-    if name not in BODIES or form > current:
+    cls, current = BODIES.get(name), formats.get(name, 1)
+    if cls is None or form > current:
         newer = "a newer release wrote this event"
         return rebuilt(envelope, Unreadable(type=name, format=form, reason=newer, raw=wire, newer=True), form)
     try:
         for step in range(form, current):
             body = upgrades[name, step](dict(body))
-        return rebuilt(envelope, from_wire(BODIES[name], body), current)
+        return rebuilt(envelope, from_wire(cls, body), current)
     except _FAULTS as error:
         why = f"this row cannot be read: {_told(error)}"
         return rebuilt(envelope, Unreadable(type=name, format=form, reason=why, raw=wire, newer=False), form)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -32,12 +31,12 @@ class Context:
     source: Any = None
     read_results: Callable[[], list[Mapping[str, Any]]] = field(default=list, repr=False)
     read_call: Callable[[str], Any] = field(default=lambda _: None, repr=False)
-    _cancelled: threading.Event = field(default_factory=threading.Event, repr=False)
+    _cancelled: bool = field(default=False, repr=False)
 
     @property
     def cancelled(self) -> bool:
         """Whether nobody waits for the result any more."""
-        return self._cancelled.is_set()
+        return self._cancelled
 
     @property
     def results(self) -> list[Mapping[str, Any]]:
@@ -46,4 +45,4 @@ class Context:
 
     def cancel(self) -> None:
         """Tell the tool that nobody waits any more."""
-        self._cancelled.set()
+        self._cancelled = True  # seen by the thread that runs the tool the next time it looks

@@ -20,6 +20,10 @@ def summary(body: Body) -> str:
 
 
 def _said(body: Body) -> str:
+    return _session(body) if isinstance(body, e.SessionBody) else _call(body)
+
+
+def _call(body: e.CallBody) -> str:
     match body:
         case e.CallProposed():
             asked = _short(body.arguments) if body.raw_arguments is None else _clipped(body.raw_arguments)
@@ -55,11 +59,15 @@ def _said(body: Body) -> str:
         case e.CallNoted():
             return f"{body.by}: {_clipped(body.text)}"
         case _:
-            return _session(body)
+            assert_never(body)
 
 
 def _session(body: e.SessionBody) -> str:
     match body:
+        case e.MessageRecorded():
+            return f"{body.role}: {_message(body.message)}"
+        case e.TurnRecorded():
+            return (f"{body.kind}, {_many(body.calls, 'call')}" if body.calls else body.kind) + _of(body.text, ": ")
         case e.SessionOpened():
             return "opened" + _of(body.agent, " by ") + _of(body.model, ", model ")
         case e.SessionClaimed():
@@ -68,10 +76,6 @@ def _session(body: e.SessionBody) -> str:
             return f"{len(body.decisions)} decided" + _of(", ".join(map(_decision, body.decisions[:3])) or None, ": ")
         case e.SessionClosed():
             return f"{body.reason}, {_many(body.turns, 'turn')}, {_many(body.calls, 'call')}" + _of(body.message, ": ")
-        case e.MessageRecorded():
-            return f"{body.role}: {_message(body.message)}"
-        case e.TurnRecorded():
-            return (f"{body.kind}, {_many(body.calls, 'call')}" if body.calls else body.kind) + _of(body.text, ": ")
         case e.BatchPlanned():
             return f"{_many(body.size, 'call')}, {body.mode}, {_many(len(body.groups), 'group')}"
         case e.ToolVersionPublished():

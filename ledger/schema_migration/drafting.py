@@ -9,8 +9,8 @@ from ledger.calls import Call
 from ledger.catalog import ToolDefinition
 from ledger.catalog.steps import Question, Steps, Upcast
 from ledger.catalog.upcast.stops import Stop
-from ledger.catalog.upcast.values import copied, forth
-from ledger.strictjson import Json, JsonObject
+from ledger.catalog.upcast.values import forth
+from ledger.strictjson import Json, JsonObject, copied
 from ledger.strictjson.pointer import from_pointer
 
 

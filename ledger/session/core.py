@@ -30,6 +30,7 @@ from ledger.events import (
     TurnRecorded,
     encode,
     read_event,
+    rebuilt,
 )
 from ledger.events import SessionClosed as Closing
 from ledger.events.outcomes import in_time
@@ -306,9 +307,19 @@ class Core:
     def _event(self, item: Item, body: Body, cause: str | None) -> Event:
         call = item.call
         known = call is not None and call.state != "unknown"
-        about: dict[str, Any] = {"turn": item.turn}
+        values: dict[str, Any] = {
+            "session_id": self.session_id,
+            "event_id": self.wiring.clock.new_id(),
+            "recorded_at": self.wiring.clock.stamp(),
+            "actor": item.actor,
+            "principal": call.principal if call is not None and known else self.principal,
+            "tenant": self.tenant,
+            "on_behalf_of": call.on_behalf_of if call is not None and known else self.on_behalf_of,
+            "causation_id": cause,
+            "turn": item.turn,
+        }
         if call is not None:
-            about = {
+            values |= {
                 "call_id": call.call_id,
                 "tool": call.tool,
                 "schema_version": call.schema_version,
@@ -318,18 +329,7 @@ class Core:
                 "revision": call.revision,
                 "attempt": item.attempt or call.attempt or None,
             }
-        return Event(
-            session_id=self.session_id,
-            event_id=self.wiring.clock.new_id(),
-            recorded_at=self.wiring.clock.stamp(),
-            body=body,
-            actor=item.actor,
-            principal=call.principal if call is not None and known else self.principal,
-            tenant=self.tenant,
-            on_behalf_of=call.on_behalf_of if call is not None and known else self.on_behalf_of,
-            causation_id=cause,
-            **about,
-        )
+        return rebuilt(values, body)
 
     def _request(self, prepared: Prepared, *, worker: bool, release: bool) -> Append:
         rows: tuple[CallRow, ...] = tuple(call_row(call) for call in prepared.calls.values())

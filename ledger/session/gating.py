@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from typing import Final
 
@@ -23,6 +22,7 @@ from ledger.gates import Asked, authorize, business
 from ledger.gates.business import faulty
 from ledger.session.core import Core
 from ledger.session.work import Work, actor_of, context_of
+from ledger.strictjson import copied
 
 PURE_GATES: Final = ("lookup", "decode", "schema")
 ALL_CHECKS: Final = (*PURE_GATES, "business")
@@ -108,7 +108,7 @@ def _business_gate(core: Core, work: Work) -> Steps[CallRejected | None]:
     if tool is None:  # pragma: no cover - lookup, recovery and verdicts see to it; what nobody can check is refused
         return faulty("this process has no code for the tool")
     try:
-        tool.bind(copy.deepcopy(work.to_run or {}))
+        tool.bind(copied(work.to_run or {}))
     except LedgerError as error:
         return CallRejected(
             gate="schema", code="schema_validation", error_class="model", message=str(error), model_can_repair=True
@@ -117,7 +117,7 @@ def _business_gate(core: Core, work: Work) -> Steps[CallRejected | None]:
         return faulty(f"the arguments could not be bound: {type(error).__name__}")
     for check in (*core.wiring.checks.get("", ()), *core.wiring.checks.get(tool.name, ())):
         try:
-            answer = yield from user_code(check, copy.deepcopy(work.to_run or {}), context_of(core, work))
+            answer = yield from user_code(check, copied(work.to_run or {}), context_of(core, work))
         except Exception as error:  # noqa: BLE001 - a check that fails fails closed
             refused: CallRejected | None = faulty(f"the check {_name(check)} raised {type(error).__name__}")
         else:
@@ -140,7 +140,7 @@ def authorization(core: Core, work: Work) -> Steps[CallAuthorized | CallDenied |
     asked: list[Asked] = []
     for policy in core.wiring.policies:
         name = _name(policy)
-        shown = seen.changed(arguments=copy.deepcopy(work.intent), executed=copy.deepcopy(work.to_run))
+        shown = seen.changed(arguments=copied(work.intent), executed=copied(work.to_run))
         try:
             answer = yield from user_code(policy, shown, actor)
         except Exception as error:  # noqa: BLE001 - a policy that fails denies
@@ -160,7 +160,7 @@ def resource_keys(work: Work) -> Steps[frozenset[str] | None]:
     tool = work.tool
     if tool is None:  # pragma: no cover - only calls with a tool are run
         return None
-    arguments = copy.deepcopy(work.to_run or {})
+    arguments = copied(work.to_run or {})
     if tool.resource_keys_fn is None:
         return tool.resource_keys(arguments)
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import copy
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from ledger.session.core import Core, Item
 from ledger.session.doubt import Settler, unless_in_doubt
 from ledger.session.late import LateOutcome, record_late
 from ledger.session.work import Work, context_of, instead
+from ledger.strictjson import copied
 
 Interrupted = (KeyboardInterrupt, asyncio.CancelledError)
 _LOOK_SECONDS = 0.25
@@ -218,7 +218,7 @@ class Runner:
             return
         context = context_of(self.core, work, start.attempt or 1, body.idempotency_key)
         context.deadline = None if body.deadline is None else parse_iso(body.deadline)
-        keywords = tool.keywords(copy.deepcopy(work.to_run or {}), context)
+        keywords = tool.keywords(copied(work.to_run or {}), context)
         inline = alone and work.call_id not in self.deadlines and not inspect.iscoroutinefunction(tool.function)
         run = Run(call_id=work.call_id, function=tool.function, keywords=keywords, context=context, inline=inline)
         self.flying[work.call_id] = Flying(work, run, self.deadlines.get(work.call_id))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import hmac
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,7 +15,7 @@ from ledger.gates import Situation, decode, lookup, validate
 from ledger.providers import texts
 from ledger.session.core import Core, Item
 from ledger.session.redaction import UNSHOWN, hidden, quotes, sensitive
-from ledger.strictjson import Json, JsonObject, canonical, digest
+from ledger.strictjson import Json, JsonObject, canonical, copied, digest
 
 
 @dataclass(slots=True, kw_only=True)
@@ -152,7 +151,7 @@ def _check(core: Core, work: Work, version: ToolVersion) -> None:
     if work.refusal is not None:
         return
     applied = version.contract.apply_defaults
-    work.to_run = with_defaults(version.schema, intent) if applied else copy.deepcopy(intent)
+    work.to_run = with_defaults(version.schema, intent) if applied else copied(intent)
     work.digest = digest_of(core, work.to_run, masked=bool(work.secrets))
     if work.secrets:
         core.secrets[work.call_id] = work.to_run
@@ -202,7 +201,7 @@ def actor_of(core: Core, call: Call) -> Any:
 def results_of(core: Core) -> list[Any]:
     """Return copies of the session's recorded results, oldest first."""
     return [
-        copy.deepcopy({"tool": call.tool, "callId": call.call_id, "arguments": call.to_run, "result": call.result})
+        copied({"tool": call.tool, "callId": call.call_id, "arguments": call.to_run, "result": call.result})
         for call in list(core.history.calls.values())  # a tool that nobody waits for may ask while a turn is recorded
         if call.state == "succeeded"
     ]

@@ -2,6 +2,7 @@
 
 from ledger.strictjson.canonical import canonical, digest, loads
 from ledger.strictjson.check import check
+from ledger.strictjson.copying import copied
 from ledger.strictjson.decode import decode
 from ledger.strictjson.encode import encode_result
 from ledger.strictjson.encoded import LOSSY, Encoded, Encoding, Kind
@@ -23,6 +24,7 @@ __all__ = [
     "Limits",
     "canonical",
     "check",
+    "copied",
     "decode",
     "decode_result",
     "digest",

@@ -54,6 +54,12 @@ def loads(data: bytes | str) -> Json:
     text = data if isinstance(data, str) else str(data, "utf-8")
     if "\\uD" in text:
         text = _UNJOINED_ESCAPE.sub(_unescape, text)
+    try:
+        value, end = _READER.raw_decode(text)
+        if end == len(text):
+            return value  # canonical bytes hold no white space: there is none to look for
+    except ValueError:
+        pass
     return _READER.decode(text)
 
 

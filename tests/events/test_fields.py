@@ -10,7 +10,7 @@ from ledger.events import CallFailed, CallSucceeded, CallValidated, SessionResum
 from ledger.events.fields import WireError, camel, fields_of, from_wire, plan_of, to_wire
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Odd:
     """Every kind of field there is."""
 

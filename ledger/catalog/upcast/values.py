@@ -8,7 +8,7 @@ from typing import Final
 
 from ledger.catalog.steps import EACH, Op, Steps
 from ledger.catalog.upcast.stops import Stop
-from ledger.strictjson import Json, JsonObject, canonical
+from ledger.strictjson import Json, JsonObject, canonical, copied
 
 CANONICAL_INTEGER: Final = "^(0|-?[1-9][0-9]*)$"
 """The texts that are integers in exactly one way; the pattern that a schema has to name for a cast."""
@@ -36,15 +36,6 @@ def back(ops: tuple[Op, ...], arguments: Json) -> Json:
 def undo(ops: tuple[Op, ...]) -> tuple[Op, ...]:
     """Return the operations that lead back."""
     return tuple(op.inverse for op in reversed(ops))
-
-
-def copied(value: Json) -> Json:
-    """Return a copy of a JSON value; `copy.deepcopy` takes ten times as long."""
-    if isinstance(value, dict):
-        return {key: copied(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [copied(each) for each in value]
-    return value
 
 
 def apply(op: Op, value: Json) -> Json:

@@ -9,7 +9,7 @@ import pytest
 
 from ledger.catalog.steps import OPS, Op
 from ledger.catalog.upcast.stops import Stop
-from ledger.catalog.upcast.values import MAX_DIGITS, back, copied, forth, is_canonical, is_whole, same
+from ledger.catalog.upcast.values import MAX_DIGITS, back, forth, is_canonical, is_whole, same
 from tests.catalog.upcast.rounds import typed_equal
 from tests.catalog.upcast.scenes import upcast
 
@@ -60,7 +60,6 @@ def test_a_constant_is_not_shared() -> None:
     one, two = forth(add, {}), forth(add, {})
     one["a"]["x"].append(1)
     assert two == {"a": {"x": []}}
-    assert copied([{"a": one}]) == [{"a": one}]
 
 
 def test_equality_is_that_of_types() -> None:
