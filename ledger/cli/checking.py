@@ -1,4 +1,4 @@
-"""The health of a ledger: its file, its chains of digests, and the table of calls compared with the events."""
+"""The health of a ledger: its file, its chains of digests, the table of calls, and the upcasts that were recorded."""
 
 from __future__ import annotations
 
@@ -8,16 +8,29 @@ from typing import Final, TypeAlias
 from ledger.audit.projection import MOST_SHOWN, Folded
 from ledger.audit.rows import changed_keys
 from ledger.calls import CallRow
+from ledger.catalog import Catalog, load_catalog
 from ledger.cli.faults import DONE, FAILED, INTEGRITY
 from ledger.cli.layout import bullets, facts, heading
+from ledger.cli.opening import catalog_folder
 from ledger.cli.rows import Row
 from ledger.cli.shell import Shell
+from ledger.cli.table import tail
 from ledger.cli.text import Ink, Line
 from ledger.session.reading import open_reader
 from ledger.store.maintenance import Health, ServerHealth, check, check_server, is_server
+from ledger.store.port import Reader
 from ledger.store.urls import open_store
 
 _WHOLE: Final = "The file is whole, and so is every chain of digests."
+
+_DOUBTS: Final = {
+    "file": "its upcast file is another one now",
+    "before": "the arguments that it carried had another digest",
+    "after": "the carried arguments have another digest",
+    "image": "the file makes something else of the arguments",
+    "origin": "the carried arguments do not lead back",
+}
+"""What contradicts a recorded upcast, in words."""
 
 _Difference: TypeAlias = tuple[str, CallRow | None, CallRow | None]
 
@@ -33,12 +46,29 @@ def checked(shell: Shell, *, rebuild: bool) -> tuple[Row, int]:
         folded = Folded(store)
         differences = list(store.rebuild(folded.rows(), write=rebuild))
         look_ups = store.reindex(write=rebuild)
+        upcasts = _upcasts(shell, store)
     finally:
         store.close()
     data = {**told, **_found(health), **_folded(folded), **_projection(differences, rebuilt=rebuild)}
+    data["upcasts"] = upcasts
     data["lookUps"] = [{"table": name, "differences": count} for name, count in look_ups]
-    found = differences or look_ups or folded.broken or folded.unreadable > folded.newer or not health.sound
+    unsound = folded.broken or folded.unreadable > folded.newer or not health.sound
+    found = differences or look_ups or upcasts["doubted"] or unsound
     return {**data, "sound": not broken and not found}, INTEGRITY if broken else FAILED if found else DONE
+
+
+def _upcasts(shell: Shell, reader: Reader) -> Row:
+    """Hold the recorded upcasts to the catalog's files; a ledger without any needs no catalog."""
+    from ledger.schema_migration.confirming import Confirmed, confirming
+
+    def catalog() -> Catalog | None:
+        folder = catalog_folder(shell)
+        return load_catalog(folder) if folder is not None else None
+
+    found = Confirmed()
+    for _ in shell.out.progress(confirming(reader, catalog, found), "Confirming upcasts"):
+        pass
+    return found.to_wire()
 
 
 def _file(health: Health) -> Row:
@@ -117,13 +147,21 @@ def health_lines(data: Row, rebuild: str) -> Iterator[Line]:
     `rebuild` is the command that writes the table of calls again.
     """
     yield Ink(data["path"], "strong")
-    yield from facts(_surroundings(data) | {"recorded": f"{data['events']} events in {data['sessions']} streams"})
+    yield from facts(_surroundings(data) | _recorded(data))
     yield from _integrity(data)
     yield from _findings(data, rebuild)
     notes = [*data["notes"], *_remarks(data)]
     if notes:
         yield from heading("Notes")
         yield from bullets(notes)
+
+
+def _recorded(data: Row) -> dict[str, str]:
+    found = {"recorded": f"{data['events']} events in {data['sessions']} streams"}
+    upcasts = data["upcasts"]
+    if upcasts["recorded"]:
+        found["upcasts"] = f"{upcasts['confirmed']} of {upcasts['recorded']} confirmed against their files"
+    return found
 
 
 def _surroundings(data: Row) -> dict[str, str]:
@@ -158,6 +196,9 @@ def _findings(data: Row, rebuild: str) -> Iterator[Line]:
     if found:
         yield from heading("Events that cannot be read, or do not follow")
         yield from bullets(found)
+    if data["upcasts"]["doubted"]:
+        yield from heading(f"Recorded upcasts that do not stand: {data['upcasts']['doubted']}")
+        yield from bullets(_doubt(each) for each in data["upcasts"]["doubts"])
     if data["lookUps"]:
         yield from heading("Tables that audit looks up differ from the events")
         yield from bullets(f"{each['table']}: {each['differences']} rows" for each in data["lookUps"])
@@ -169,6 +210,18 @@ def _findings(data: Row, rebuild: str) -> Iterator[Line]:
             yield f"  `{rebuild}` writes them again."
 
 
-def _remarks(data: Row) -> list[str]:
-    back = data["clockBack"]
-    return [f"The clock went back {back} times; order is by sequence, so nothing is wrong."] if back else []
+def _doubt(found: Row) -> str:
+    where = f"{found['sessionId']}, event {found['sequence']}: {tail(found['callId'])}"
+    why = "; ".join(_DOUBTS[each] for each in found["doubts"])
+    return f"{where} {found['tool']} v{found['fromVersion']} to v{found['toVersion']}: {why}"
+
+
+def _remarks(data: Row) -> Iterator[str]:
+    back, beyond = data["clockBack"], data["upcasts"]["beyond"]
+    if back:
+        yield f"The clock went back {back} times; order is by sequence, so nothing is wrong."
+    if beyond:
+        yield (
+            f"{beyond} of {data['upcasts']['recorded']} recorded upcasts were held to their digests only: the catalog"
+            " at hand does not have their files. Name the catalog with --catalog."
+        )

@@ -73,6 +73,7 @@ def check(shell: Shell, *, rebuild: bool, ready: bool) -> None:
     """
     Check that nothing recorded was damaged, changed, or lost.
 
+    Every recorded upcast is held to its file again, where the catalog at hand has it, and to its digests where not.
     Exits with 4 where the file or a chain of digests is broken, with 1 for any other finding, repaired or not. With
     --ready it looks at nothing that is recorded: it exits with 0 where the ledger can be reached, its tables are those
     that this release works on, and a server takes writes.
