@@ -21,9 +21,9 @@ from ledger.store.port import Append, Appended, EventFilter, Store
 from ledger.store.sqlite import files, writer
 from ledger.store.urls import open_store
 from ledger.testing.contract.building import add
-from tests.crash.server import MEMORY
 from tests.faults.disk import Disk, Fail, Mark, Step
 from tests.faults.images import LOSSES, Image, image
+from tests.helpers import memory
 from tests.session.agents import asked
 
 SMALL_LOG: Final = 60 * 4120
@@ -67,7 +67,7 @@ class Run:
 @contextmanager
 def scratch() -> Iterator[Path]:
     """A folder in memory, gone afterwards."""
-    with tempfile.TemporaryDirectory(dir=MEMORY if Path(MEMORY).is_dir() else None) as folder:
+    with tempfile.TemporaryDirectory(dir=memory.folder(200_000_000)) as folder:
         yield Path(folder)
 
 

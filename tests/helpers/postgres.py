@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import fcntl
 import os
+import select
 import signal
 import subprocess
 import threading
+import time
 import uuid
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import psycopg
 from sqlalchemy.engine import make_url
 
 from ledger.store.urls import open_store
+from tests.helpers import memory, server_place
 from tests.helpers.server_place import FOLDER
 
 GIVEN = "LEDGER_TEST_POSTGRES"
@@ -35,7 +39,7 @@ def server() -> str:
         address = folder / "url"
         if not address.exists():
             url = os.environ.get(GIVEN) or _start(folder)
-            with _admin(url) as connection:
+            with connect(url) as connection:
                 connection.execute(f'CREATE DATABASE "{_template()}"')
             open_store(_at(url, _template()), create=True, migrate="auto").close()
             address.write_text(url)
@@ -45,15 +49,63 @@ def server() -> str:
 @contextmanager
 def database(*, empty: bool = False) -> Iterator[str]:
     """Lend a database of its own, with the ledger's tables or with none; its URL."""
-    url, name = server(), f"ledger_{uuid.uuid4().hex[:12]}"
-    source = "" if empty else f' TEMPLATE "{_template()}"'
-    with _admin(url) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"{source}')
+    url = made(None if empty else template())
     try:
-        yield _at(url, name)
+        yield url
     finally:
-        with _admin(url) as connection:
-            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+        drop(url)
+
+
+def template() -> str:
+    """Return the URL of a database with the ledger's tables, to be copied and left as it is."""
+    return _at(server(), _template())
+
+
+def made(source: str | None = None) -> str:
+    """Make a database, empty or the copy of another one as soon as nobody is at work there; return its URL."""
+    name = f"ledger_{uuid.uuid4().hex[:12]}"
+    with connect(server()) as connection:
+        like = ""
+        if source is not None:
+            _until_alone(connection, _name(source))
+            like = f' TEMPLATE "{_name(source)}"{_strategy(connection)}'
+        connection.execute(f'CREATE DATABASE "{name}"{like}')
+    return _at(server(), name)
+
+
+def drop(url: str) -> None:
+    """Remove a database, whoever is connected."""
+    with connect(server()) as connection:
+        connection.execute(f'DROP DATABASE "{_name(url)}" WITH (FORCE)')
+
+
+def wait_until_alone(url: str) -> None:
+    """
+    Return when nobody is connected to a database.
+
+    The server goes on with what a killed client had sent, a COMMIT too; only then it notices that the client is gone.
+    """
+    with connect(server()) as connection:
+        _until_alone(connection, _name(url))
+
+
+_AT_WORK = (
+    "SELECT pid, state, query FROM pg_stat_activity"
+    " WHERE datname = %s AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+)
+_LONGEST_SECONDS = 60
+
+
+def _until_alone(connection: psycopg.Connection[tuple[object, ...]], name: str) -> None:
+    end = time.monotonic() + _LONGEST_SECONDS
+    while there := connection.execute(_AT_WORK, (name,)).fetchall():
+        assert time.monotonic() < end, f"somebody stays connected to {name}: {there}"
+        select.select([], [], [], 0.0005)
+
+
+def _strategy(connection: psycopg.Connection[tuple[object, ...]]) -> str:
+    """Copy files, not pages through the log (which is the default from 15 on): half the work for a small database."""
+    return " STRATEGY FILE_COPY" if connection.info.server_version >= 150000 else ""
 
 
 def connect(url: str) -> psycopg.Connection[tuple[object, ...]]:
@@ -86,10 +138,8 @@ def _at(url: str, name: str) -> str:
     return make_url(url).set(database=name).render_as_string(hide_password=False)
 
 
-@contextmanager
-def _admin(url: str) -> Iterator[psycopg.Connection[tuple[object, ...]]]:
-    with connect(url) as connection:
-        yield connection
+def _name(url: str) -> str:
+    return str(make_url(url).database)
 
 
 @contextmanager
@@ -101,9 +151,25 @@ def _locked(folder: Path) -> Iterator[None]:
 
 def _start(folder: Path) -> str:
     url = start(folder / "data")
-    owner = (folder / "owner").read_text()
-    subprocess.run(["/bin/sh", "-c", _WATCH, "sh", owner, str(folder)], start_new_session=True, check=True)
+    _watch(folder, (folder / "owner").read_text())
     return url
+
+
+def _watch(folder: Path, owner: str) -> None:
+    subprocess.run(["/bin/sh", "-c", _WATCH, "sh", owner, str(folder)], start_new_session=True, check=True)
+
+
+@contextmanager
+def own(*, quick: bool) -> Iterator[tuple[str, Path]]:
+    """Lend a server that may be stopped: its URL, and where its data is; see `start`."""
+    with TemporaryDirectory(prefix="ledger-pg-", dir=memory.folder(server_place.ROOM) if quick else None) as folder:
+        data = Path(folder, "data")
+        url = start(data, quick=quick)
+        _watch(Path(folder), str(os.getpid()))
+        try:
+            yield url, data
+        finally:
+            server_place.stop(data)
 
 
 def start(data: Path, *, quick: bool = True) -> str:

@@ -6,16 +6,21 @@ import os
 import shutil
 import signal
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tests.helpers import memory
+
 FOLDER = "LEDGER_TEST_POSTGRES_FOLDER"
+ROOM = 2_000_000_000
+"""Bytes: a log of some hundred megabytes, and 8 for each database."""
 
 
 def announce() -> None:
     """Say where the run's server will be; called by the process that all workers descend from."""
     if FOLDER not in os.environ:
-        os.environ[FOLDER] = tempfile.mkdtemp(prefix="ledger-pg-")
+        os.environ[FOLDER] = tempfile.mkdtemp(prefix="ledger-pg-", dir=memory.folder(ROOM))
         Path(os.environ[FOLDER], "owner").write_text(str(os.getpid()))
 
 
@@ -26,6 +31,16 @@ def finish() -> None:
         if (folder / "owner").read_text() == str(os.getpid()):
             stop(folder / "data")
             shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def announced() -> Iterator[None]:
+    """Do both around a block."""
+    announce()
+    try:
+        yield
+    finally:
+        finish()
 
 
 def stop(data: Path, signal_: int = signal.SIGQUIT) -> None:
