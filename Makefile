@@ -43,6 +43,7 @@ coverage: .venv/.ready
 soak: .venv/.ready
 	$(PY) -m tests.soak
 	$(PY) -m tests.soak.faults
+	$(PY) -m tests.soak.servers
 	LEDGER_TEST_EVERY=1 $(PY) -m pytest -q tests/migrations tests/session/test_interrupted.py
 
 bench: .venv/.ready

@@ -1,4 +1,4 @@
-"""What a crash must not do: the ledger's promises, checked on what is in its file and in the world outside."""
+"""What a crash must not do: the ledger's promises, checked on what is in it and in the world outside."""
 
 from __future__ import annotations
 
@@ -42,10 +42,9 @@ class Snapshot:
 
 
 def look(world: World) -> Snapshot:
-    """Read all there is, and check what must hold at any moment."""
-    if not (world.folder / "ledger.db").exists():
-        return Snapshot([], {}, world.effects())
-    store = open_store(world.url, create=False, read_only=True)
+    """Wait for what a killed process had sent, read all there is, and check what must hold at any moment."""
+    world.place.quiet()
+    store = open_store(world.place.url, create=False, read_only=True)
     try:
         events = list(store.events(EventFilter(), limit=100_000))
         session = session_at(store, SESSION) if store.head(SESSION) else History(SESSION)

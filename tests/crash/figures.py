@@ -37,6 +37,11 @@ class Figures:
         self.problems += [f"{verdict.point}: {problem}" for problem in verdict.problems]
 
     @property
+    def kills(self) -> int:
+        """How many processes were killed."""
+        return self.kill_points + self.random_kills
+
+    @property
     def values(self) -> dict[str, int]:
         """Every figure under its name."""
         found = asdict(self)

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
-import shutil
+import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal
+from random import Random
+from typing import Any, Final
 
-from ledger.store.urls import open_store
 from ledger.testing import crash
 from tests.crash import checks
 from tests.crash.forking import run
 from tests.crash.host import answer
 from tests.crash.scenarios import SCENARIOS, Scenario
-from tests.crash.world import Kill, World, register
+from tests.crash.world import Kill, What, World
 
-MOMENTS: Final[list[tuple[Literal["append", "effect"], crash.When]]] = [
+MOMENTS: Final[list[tuple[What, crash.When]]] = [
     ("append", "before"),
     ("append", "after"),
     ("effect", "before"),
@@ -41,72 +41,79 @@ class Verdict:
     """Those of them that reconcile, or the same idempotency key, settled."""
 
 
-def template(folder: Path, *, published: bool) -> Path:
-    """Make a ledger to start from: tables, and the tools' versions if wanted."""
-    path = folder / ("published" if published else "empty")
-    if not path.exists():
-        path.mkdir()
-        run(partial(_make, World(path), published=published), path)  # its libraries stay out of those that are forked
-    return path
+def killed(folder: Path, ground: World, name: str, every: int = 1) -> Iterator[Verdict]:
+    """
+    Kill the scenario at every point, one after the other, and say what came of each.
 
-
-def _make(world: World, *, published: bool) -> None:
-    open_store(world.url, create=True).close()
-    if published:
-        with world.open() as ledger:
-            register(ledger, world)
-
-
-def killed(folder: Path, name: str) -> Iterator[Verdict]:
-    """Kill the scenario at every point, one after the other, and say what came of each."""
+    `ground` is what it begins with; `every`: of so many points of a process take one, always the same.
+    """
     scenario = SCENARIOS[name]
-    ready = folder / name
-    shutil.copytree(template(folder, published=scenario.published), ready)
-    for number, job in enumerate(scenario.jobs):
-        if number or scenario.crashed is None:
-            for verdict in _everywhere(ready, scenario, number):
-                verdict.point = f"{name}, process {number + 1}, {verdict.point}"
-                yield verdict
-        kill = None if number else scenario.crashed
-        run(partial(job, World(ready, kill), scenario.script), ready)
+    with ExitStack() as copies:
+        ready = ground
+        for number, job in enumerate(scenario.jobs):
+            kill = None if number else scenario.crashed
+            if kill is None:
+                for verdict in _everywhere(folder / f"{name}, {number}", ready, scenario, number, every):
+                    verdict.point = f"{name}, process {number + 1}, {verdict.point}"
+                    yield verdict
+            if number + 1 < len(scenario.jobs):
+                ready = ready if number else copies.enter_context(ground.copy(folder / name))
+                run(partial(job, replace(ready, kill=kill), scenario.script), ready.folder)
 
 
-def _everywhere(ready: Path, scenario: Scenario, number: int) -> Iterator[Verdict]:
-    for what, when in MOMENTS:
-        for nth in itertools.count(1):
-            there = ready.with_name(f"{ready.name}, {number}, {when} {what} {nth}")
-            shutil.copytree(ready, there)
-            verdict = _at(there, scenario, number, Kill(what, when, nth))
-            shutil.rmtree(there)
-            if verdict is None:
-                break
+def _everywhere(folder: Path, ready: World, scenario: Scenario, number: int, every: int) -> Iterator[Verdict]:
+    """Kill one of the processes at its points, each time in a copy of what it begins with."""
+    with ready.copy(folder) as whole:
+        points = _points(whole, partial(scenario.jobs[number], whole, scenario.script), scenario.spare)
+    wanted = -(-len(points) // every)
+    for kill in Random(folder.name).sample(points, len(points)):
+        with ready.copy(folder.with_name(f"{folder.name}, {kill}")) as there:
+            verdict = _at(there, scenario, number, kill)
+        if verdict is not None:
             yield verdict
+            wanted -= 1
+        if not wanted:
+            return
 
 
-def _at(there: Path, scenario: Scenario, number: int, kill: Kill) -> Verdict | None:
+def _points(world: World, job: Callable[[], None], spare: int) -> list[Kill]:
+    """Return all the points at which a process can be killed, counted by one that is not; `spare` appends more."""
+    notes = world.folder / "counts"
+
+    def work() -> None:
+        job()
+        notes.write_text(json.dumps(world.counts()))
+
+    run(work, world.folder)
+    counts = json.loads(notes.read_text())
+    counts["append"] += spare
+    return [Kill(what, when, nth) for what, when in MOMENTS for nth in range(1, counts[what] + 1)]
+
+
+def _at(there: World, scenario: Scenario, number: int, kill: Kill) -> Verdict | None:
     """Kill one process at one point; None where it never comes to that point."""
     jobs = scenario.jobs[number:]
-    if run(partial(jobs[0], World(there, kill), scenario.script), there):
+    if run(partial(jobs[0], replace(there, kill=kill), scenario.script), there.folder):
         return None
 
     def recover() -> None:
         for job in jobs:
-            run(partial(job, World(there), scenario.script), there)
+            run(partial(job, there, scenario.script), there.folder)
 
     last = next(job for job in reversed(scenario.jobs) if job is not answer)
-    return after_a_crash(there, str(kill), recover, partial(last, World(there), scenario.script))
+    return after_a_crash(there, str(kill), recover, partial(last, there, scenario.script))
 
 
-def after_a_crash(there: Path, point: str, recover: Callable[[], None], resume: Callable[[], None]) -> Verdict:
+def after_a_crash(world: World, point: str, recover: Callable[[], None], resume: Callable[[], None]) -> Verdict:
     """Let `recover` run processes to the session's end, `resume` in one more; check the promises in between."""
-    world, verdict = World(there), Verdict(point)
+    verdict = Verdict(point)
     crashed = checks.look(world)
     verdict.problems += crashed.problems
     verdict.acknowledged = len(checks.acknowledged(world))
     recover()
     recovered = checks.look(world)
     verdict.problems += [*recovered.problems, *checks.settled(crashed, recovered), *checks.told(world)]
-    run(resume, there)
+    run(resume, world.folder)
     again = checks.look(world)
     verdict.problems += [*again.problems, *checks.unchanged(recovered, again), *checks.told(world)]
     _count(verdict, crashed, again)

@@ -2,52 +2,67 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from tests.crash.grounds import Grounds, warm
 from tests.crash.matrix import Verdict, killed
+from tests.crash.places import Backend
 from tests.crash.random_kills import random_kills
+from tests.crash.scenarios import SCENARIOS
 from tests.crash.storm import storm
+from tests.helpers import memory
 
 Request: TypeAlias = dict[str, Any]
-"""`{"scenario": name}`, `{"seed": n, "kills": n}`, or `{"storm": seed, "kills": n, "sessions": n}`."""
-
-MEMORY = "/dev/shm"
-"""Files without a disk, where there are any: SIGKILL leaves the system's cache alone, so no disk is asked here."""
+"""
+`{"scenario": name}`, `{"seed": n, "kills": n}`, or `{"storm": seed, "kills": n, "sessions": n}`; each with a `backend`,
+a scenario also with `every` for a part of its points.
+"""
 
 
 def serve() -> None:
     """Answer requests until there are no more."""
-    gc.collect()
-    gc.freeze()  # what is there now is never looked at again: the children share its pages
-    for line in sys.stdin:
-        request = json.loads(line)
-        with tempfile.TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as folder:
-            try:
-                for verdict in _verdicts(Path(folder), request):
-                    _say(asdict(verdict))
-            except Exception as error:  # noqa: BLE001 - whatever it was, it is told to who asked
-                _say({"failed": f"{type(error).__name__}: {error}"})
-            else:
-                _say(None)
+    with tempfile.TemporaryDirectory(dir=memory.folder(200_000_000)) as name:
+        folder = Path(name)
+        os.chdir(folder)
+        warm(folder / "warm")
+        grounds = Grounds(folder)
+        for number, line in enumerate(sys.stdin):
+            _answer(json.loads(line), grounds, folder / f"request {number}")
+        grounds.remove()
 
 
-def _verdicts(folder: Path, request: dict[str, Any]) -> Iterator[Verdict]:
+def _answer(request: Request, grounds: Grounds, folder: Path) -> None:
+    folder.mkdir()
+    try:
+        for verdict in _verdicts(request, grounds, folder):
+            _say(asdict(verdict))
+    except Exception as error:  # noqa: BLE001 - whatever it was, it is told to who asked
+        _say({"failed": f"{type(error).__name__}: {error}"})
+    else:
+        _say(None)
+    shutil.rmtree(folder)
+
+
+def _verdicts(request: Request, grounds: Grounds, folder: Path) -> Iterator[Verdict]:
+    backend = request["backend"]
     if "scenario" in request:
-        return killed(folder, request["scenario"])
+        name = request["scenario"]
+        ground = grounds.world(backend, published=SCENARIOS[name].published)
+        return killed(folder, ground, name, request.get("every", 1))
     if "storm" in request:
-        return storm(folder, request["storm"], request["kills"], request["sessions"])
-    return random_kills(folder, request["seed"], request["kills"])
+        ground = grounds.world(backend, published=False)
+        return storm(folder, ground, request["storm"], request["kills"], request["sessions"])
+    return random_kills(folder, grounds.world(backend, published=True), request["seed"], request["kills"])
 
 
 def _say(value: Any) -> None:
@@ -85,21 +100,17 @@ class Killer:
 
 
 class Killers:
-    """Several such processes at work, begun at once with everything that will be asked for."""
+    """Such processes at work, one for each back end, begun at once with everything that will be asked for."""
 
-    def __init__(self, requests: Iterable[Request], processes: int = 2) -> None:
-        self._processes: list[Killer] = []
-        self._mine = threading.local()
-        self._pool = ThreadPoolExecutor(processes, initializer=self._begin)
-        self._work = {_key(request): self._pool.submit(self._ask, request) for request in requests}
-
-    def _begin(self) -> None:
-        self._mine.killer = Killer()
-        self._processes.append(self._mine.killer)
-
-    def _ask(self, request: Request) -> list[Verdict]:
-        killer: Killer = self._mine.killer
-        return killer.ask(request)
+    def __init__(self, requests: Iterable[Request]) -> None:
+        self._processes: dict[Backend, tuple[Killer, ThreadPoolExecutor]] = {}
+        self._work: dict[str, Future[list[Verdict]]] = {}
+        for request in requests:
+            backend = request["backend"]
+            if backend not in self._processes:
+                self._processes[backend] = Killer(), ThreadPoolExecutor(1)
+            killer, thread = self._processes[backend]
+            self._work[_key(request)] = thread.submit(killer.ask, request)
 
     def verdicts(self, **request: Any) -> list[Verdict]:
         """Wait for the verdicts on one of the requests."""
@@ -107,9 +118,9 @@ class Killers:
 
     def close(self) -> None:
         """End the processes; what has not begun is left undone."""
-        self._pool.shutdown(cancel_futures=True)
-        for process in self._processes:
-            process.close()
+        for killer, thread in self._processes.values():
+            thread.shutdown(cancel_futures=True)
+            killer.close()
 
 
 def _key(request: Request) -> str:

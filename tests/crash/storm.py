@@ -8,6 +8,7 @@ import select
 import signal
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -16,7 +17,7 @@ from ledger import Ask, Ledger
 from ledger.audit.projection import Folded
 from ledger.calls import TERMINAL, WAITING
 from ledger.session import worker
-from ledger.store.maintenance import check
+from ledger.store.maintenance import check, check_server, is_server
 from ledger.store.port import CallFilter, EventFilter
 from ledger.store.urls import open_store
 from tests.crash import checks
@@ -33,9 +34,14 @@ LONGEST: Final = 0.12
 """Seconds between two kills, at most."""
 
 
-def storm(folder: Path, seed: int, kills: int, sessions: int) -> Iterator[Verdict]:
+def storm(folder: Path, ground: World, seed: int, kills: int, sessions: int) -> Iterator[Verdict]:
     """Kill so many workers; yield each kill, the last one with all that went wrong."""
-    chance, world = random.Random(seed), World(folder, pause=PAUSE)
+    with ground.copy(folder / "storm") as world:
+        yield from _storm(replace(world, pause=PAUSE), seed, kills, sessions)
+
+
+def _storm(world: World, seed: int, kills: int, sessions: int) -> Iterator[Verdict]:
+    chance, folder = random.Random(seed), world.folder
     pids: list[int] = []
     for number in range(kills):
         if number % max(4, sessions // 3) == 0:  # there is always something to do
@@ -101,7 +107,8 @@ def _finish(world: World) -> None:
 def _judged(world: World, point: str) -> Verdict:
     """Look at everything at the end: events, chains, projection, effects, and where each call stands."""
     verdict = Verdict(point, acknowledged=len(checks.acknowledged(world)))
-    store = open_store(world.url, create=False, read_only=True)
+    world.place.quiet()
+    store = open_store(world.place.url, create=False, read_only=True)
     try:
         events = list(store.events(EventFilter(), limit=1_000_000))
         there = {(event.session_id, event.event_id) for event in events}
@@ -115,9 +122,13 @@ def _judged(world: World, point: str) -> Verdict:
     verdict.queued = sum(row.state == "needs-review" for row in rows)
     starts = Counter(event.call_id for event in events if event.type == "call.started")
     verdict.problems += _effects(world.effects(), starts)
-    if not check(world.url).sound:
+    if not _sound(world.place.url):
         verdict.problems.append("the ledger is not sound")
     return verdict
+
+
+def _sound(url: str) -> bool:
+    return (check_server(url) if is_server(url) else check(url)).sound
 
 
 def _effects(effects: list[dict[str, Any]], starts: Counter[str | None]) -> Iterator[str]:

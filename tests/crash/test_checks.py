@@ -4,28 +4,44 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ledger.calls import Call
+from ledger.recovery import MAX_ATTEMPTS
 from ledger.store.urls import open_store
-from tests.crash import checks
+from tests.crash import checks, places
 from tests.crash.host import SESSION, converse
+from tests.crash.places import BACKENDS
 from tests.crash.world import World
+from tests.helpers import postgres
 
-LONGER = "UPDATE event SET record = CAST(record || ' ' AS BLOB) WHERE sequence = 3"
+PREVIOUS = (
+    "UPDATE event SET record = (SELECT other.record FROM event AS other"
+    " WHERE other.session_id = event.session_id AND other.sequence = 2) WHERE sequence = 3"
+)
 SCRIPT = [[("send", {"number": 1}), ("pay", {"number": 2}), ("charge", {"number": 3}), ("buy", {"number": 4})]]
 
 
-@pytest.fixture
-def world(tmp_path: Path) -> World:
+@pytest.fixture(scope="module", params=BACKENDS)
+def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """A world after a whole conversation."""
-    found = World(tmp_path)
-    open_store(found.url, create=True).close()
+    folder = tmp_path_factory.mktemp("whole")
+    found = World(folder, places.new(request.param, folder))
+    open_store(found.place.url, create=True).close()
     converse(found, SCRIPT)
-    return found
+    yield found
+    found.remove()
+
+
+@pytest.fixture
+def world(whole: World, tmp_path: Path) -> Iterator[World]:
+    """A copy of it."""
+    with whole.copy(tmp_path / "world") as found:
+        yield found
 
 
 def again(world: World, tool: str, **about: Any) -> None:
@@ -41,13 +57,18 @@ def acknowledge(world: World) -> None:
 
 
 def tamper(world: World, statement: str) -> None:
-    """Change the file behind the ledger's back."""
-    connection = sqlite3.connect(world.folder / "ledger.db")
-    for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
-        connection.execute(f"DROP TRIGGER {name}")
-    connection.execute(statement)
-    connection.commit()
-    connection.close()
+    """Change a ledger behind its own back."""
+    if isinstance(world.place, places.File):
+        connection = sqlite3.connect(world.folder / "ledger.db")
+        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            connection.execute(f"DROP TRIGGER {name}")
+        connection.execute(statement)
+        connection.commit()
+        connection.close()
+        return
+    with postgres.connect(world.place.url) as server:
+        server.execute("ALTER TABLE event DISABLE TRIGGER USER")
+        server.execute(statement.encode())
 
 
 def test_a_whole_conversation_has_no_problems(world: World) -> None:
@@ -68,7 +89,7 @@ def test_a_whole_conversation_has_no_problems(world: World) -> None:
         (lambda world: again(world, "charge", key="another"), "charge 3 was sent under"),
         (lambda world: again(world, "send", call="nobody"), "call nobody has 1 effects"),
         (
-            lambda world: tamper(world, "UPDATE event SET record = CAST(record || ' ' AS BLOB) WHERE sequence = 3"),
+            lambda world: tamper(world, PREVIOUS),
             "breaks at 3",
         ),
         (lambda world: tamper(world, "UPDATE session_head SET sequence = 1"), "is not its last event"),
@@ -98,6 +119,27 @@ def test_a_recovery_that_does_too_much_or_too_little_is_found(world: World) -> N
     assert any("is gone" in problem for problem in checks.settled(done, after))
     after.events = after.events[:-1]
     assert "added" in next(iter(checks.unchanged(after, done)))
+
+
+@pytest.mark.parametrize(
+    ("tool", "effects", "reason"),
+    [
+        ("charge", 1, "attempts-exhausted"),
+        ("buy", 0, "attempts-exhausted"),
+        ("buy", 1, None),  # asked about, it says that it happened
+        ("send", 1, "outcome-unknown"),  # nobody tries it again
+    ],
+)
+def test_a_call_killed_in_each_of_its_attempts_waits_for_a_person(tool: str, effects: int, reason: str | None) -> None:
+    """What may be tried again and was killed at every try is flagged as exhausted, and as nothing else."""
+    call = Call(call_id="c1", session_id=SESSION, tool=tool, state="started", attempt=MAX_ATTEMPTS)
+    line = {"tool": tool, "number": 1, "call": "c1", "key": "c1"}
+    before = checks.Snapshot([], {"c1": call}, [line] * effects)
+    right: dict[str | None, list[str]] = {}
+    for end in ("attempts-exhausted", "outcome-unknown", None):
+        now = call.changed(state="needs-review", reason=end) if end else call.changed(state="succeeded")
+        right[end] = list(checks.settled(before, checks.Snapshot([], {"c1": now}, before.effects)))
+    assert [end for end, problems in right.items() if not problems] == [reason]
 
 
 def test_a_conversation_that_a_provider_refuses_is_found(world: World) -> None:

@@ -1,25 +1,30 @@
-"""The world outside the ledger: a file of effects that no transaction protects, and the moment at which to die."""
+"""A world: a ledger, a file of effects that no transaction protects, and the moment at which to die."""
 
 from __future__ import annotations
 
 import json
 import os
 import select
+import shutil
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from ledger import Allow, Ask, Context, DidNotHappen, Happened, Ledger
 from ledger.testing import crash
+from tests.crash.places import Place
+
+What: TypeAlias = Literal["append", "effect"]
 
 
 @dataclass(frozen=True, slots=True)
 class Kill:
     """When to die: before or after the n-th append or effect (from 1)."""
 
-    what: Literal["append", "effect"]
+    what: What
     when: crash.When
     nth: int
 
@@ -30,33 +35,51 @@ class Kill:
 @dataclass(slots=True)
 class World:
     """
-    One folder: the ledger's file, what its appends acknowledged, and the effects of its tools.
+    One folder and one ledger: what its appends acknowledged, and the effects of its tools.
 
     An effect is one line, written with O_APPEND and fsync: it counts what happened whatever the ledger says. It takes
     `pause` seconds before and after it, so that a process that is killed at random is often found in a tool.
+    `watch` counts the appends of the ledger that was opened last.
     """
 
     folder: Path
+    place: Place
     kill: Kill | None = None
     pause: float = 0.0
-    _count: int = 0
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    @property
-    def url(self) -> str:
-        return f"sqlite:///{self.folder / 'ledger.db'}"
+    watch: crash.Watch | None = field(default=None, init=False)
+    _count: int = field(default=0, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     @property
     def acknowledged(self) -> Path:
         return self.folder / "acknowledged"
 
+    @contextmanager
+    def copy(self, folder: Path) -> Iterator[World]:
+        """Lend a copy of it all in another folder, made as soon as nobody is at work here."""
+        shutil.copytree(self.folder, folder)
+        copied = World(folder, self.place.copied(folder))
+        try:
+            yield copied
+        finally:
+            copied.remove()
+
+    def remove(self) -> None:
+        """Let nothing be left of it."""
+        self.place.remove()
+        shutil.rmtree(self.folder)
+
     def open(self) -> Ledger:
         """Open the ledger, its tools registered, armed with the append at which to die."""
-        ledger = Ledger.open(self.url)
+        ledger = Ledger.open(self.place.url)
         kill = self.kill
         points = [crash.Point(kill.when, kill.nth)] if kill is not None and kill.what == "append" else []
-        crash.arm(ledger, *points, acknowledged=self.acknowledged)
+        self.watch = crash.arm(ledger, *points, acknowledged=self.acknowledged)
         return ledger
+
+    def counts(self) -> dict[What, int]:
+        """Return how many appends and effects this process has begun here."""
+        return {"append": self.watch.appends if self.watch else 0, "effect": self._count}
 
     def effect(self, context: Context, **about: Any) -> None:
         """Have an effect."""

@@ -1,9 +1,9 @@
 """
-The long run: every kill point and hundreds of random kills, counted; every real transcript (LEDGER_CORPUS); and 10,000
-round trips for each operation of an upcast.
+The long run: every kill point and hundreds of random kills on each back end, counted; every real transcript
+(LEDGER_CORPUS); and 10,000 round trips for each operation of an upcast.
 
-    python -m tests.soak                     the matrix and 320 random kills, as `make soak` does
-    python -m tests.soak --kills 2000 --seed 7
+    python -m tests.soak                     the matrix, 320 random kills on SQLite and 100 on PostgreSQL
+    python -m tests.soak --kills 2000 --server-kills 500 --seed 7
 
 Prints the figures, and writes them to benchmarks/results/soak.json together with the commit that was measured. Ends
 with 1 where a promise was broken; each case is named, and its seed makes the same script again (a random moment is
@@ -26,8 +26,10 @@ from typing import Any
 
 from ledger.version import VERSION
 from tests.crash.figures import Figures
+from tests.crash.places import BACKENDS, Backend
 from tests.crash.scenarios import SCENARIOS
 from tests.crash.server import Killers, Request
+from tests.helpers import server_place
 from tests.soak import upcasts
 from tests.soak.transcripts import counted
 
@@ -35,23 +37,33 @@ RESULT = Path(__file__).parents[2] / "benchmarks/results/soak.json"
 KILLS_A_SEED = 40
 
 
-def killed(requests: list[Request]) -> Figures:
-    """Do all requests and count; every broken promise is told at once."""
-    figures, killers = Figures(), Killers(requests)
+def asked_of(backend: Backend, kills: int, seed: int) -> list[Request]:
+    """Return what is asked of a back end: every kill point, and so many random kills."""
+    matrix: list[Request] = [{"backend": backend, "scenario": name} for name in SCENARIOS]
+    return matrix + [
+        {"backend": backend, "seed": seed + number, "kills": min(KILLS_A_SEED, kills - number * KILLS_A_SEED)}
+        for number in range(-(-kills // KILLS_A_SEED))
+    ]
+
+
+def killed(requests: list[Request]) -> dict[Backend, Figures]:
+    """Do all requests, both back ends beside each other, and count; every broken promise is told at once."""
+    figures, killers = {backend: Figures() for backend in BACKENDS}, Killers(requests)
     try:
         for request in requests:
             verdicts = killers.verdicts(**request)
             for verdict in verdicts:
-                figures.count(verdict, at_random="seed" in request)
+                figures[request["backend"]].count(verdict, at_random="seed" in request)
                 for problem in verdict.problems:
-                    say(f"BROKEN: {verdict.point}: {problem}")
-            say(f"{len(verdicts):4} kills: {request.get('scenario') or 'seed {seed}'.format(**request)}")
+                    say(f"BROKEN on {request['backend']}: {verdict.point}: {problem}")
+            what = request.get("scenario") or "seed {seed}".format(**request)
+            say(f"{len(verdicts):4} kills on {request['backend']}: {what}")
     finally:
         killers.close()
     return figures
 
 
-def read_transcripts(figures: Figures) -> dict[str, Any]:
+def read_transcripts(broken: list[str]) -> dict[str, Any]:
     """Take every real transcript on all its journeys, where there are some; return what was counted."""
     corpus = os.environ.get("LEDGER_CORPUS")
     if not corpus:
@@ -60,7 +72,7 @@ def read_transcripts(figures: Figures) -> dict[str, Any]:
         return {"transcripts": counted(Path(corpus))}
     except AssertionError as error:
         traceback.print_exc()
-        figures.problems.append(f"transcripts: {error}")
+        broken.append(f"transcripts: {error}")
         return {}
 
 
@@ -72,39 +84,38 @@ def say(line: str) -> None:
 def main() -> int:
     """Run, print, write."""
     options = argparse.ArgumentParser(prog="python -m tests.soak", description="Kill, recover, count.")
-    options.add_argument("--kills", type=int, default=320, help="random kills (default 320)")
+    options.add_argument("--kills", type=int, default=320, help="random kills on SQLite (default 320)")
+    options.add_argument("--server-kills", type=int, default=100, help="random kills on PostgreSQL (default 100)")
     options.add_argument("--seed", type=int, default=int(time.time()), help="the first seed (default: the time)")
     options.add_argument("--out", type=Path, default=RESULT, help="where the figures go")
     asked = options.parse_args()
-    requests: list[Request] = [{"scenario": name} for name in SCENARIOS]
-    left, seed = asked.kills, asked.seed
-    while left > 0:
-        requests.append({"seed": seed, "kills": min(left, KILLS_A_SEED)})
-        left, seed = left - KILLS_A_SEED, seed + 1
+    requests = asked_of("sqlite", asked.kills, asked.seed) + asked_of("postgres", asked.server_kills, asked.seed)
     measured, begun = about(asked.seed), time.monotonic()
-    figures = killed(requests)
-    transcripts = read_transcripts(figures)
+    with server_place.announced():
+        figures = killed(requests)
+    broken = [f"{backend}: {problem}" for backend, counted in figures.items() for problem in counted.problems]
+    transcripts = read_transcripts(broken)
     carried = upcasts.counted(asked.seed)
-    figures.problems.extend(carried["broken"])
+    broken.extend(carried["broken"])
     result = {
         **measured,
         "seconds": round(time.monotonic() - begun, 1),
-        **figures.values,
+        "kills": {backend: counted.values for backend, counted in figures.items()},
         **transcripts,
         "upcasts": carried,
-        "broken": figures.problems,
+        "broken": broken,
     }
     asked.out.parent.mkdir(parents=True, exist_ok=True)
     asked.out.write_text(json.dumps(result, indent=2) + "\n")
     sys.stdout.write("".join(f"{name.replace('_', ' '):34} {value}\n" for name, value in result.items()))
-    return 1 if figures.problems else 0
+    return 1 if broken else 0
 
 
 def about(seed: int) -> dict[str, Any]:
     """Return what was measured, when and on what."""
     return {
         "commit": git("rev-parse", "HEAD"),
-        "changed_since": bool(git("status", "--porcelain", "--", "ledger", "tests/crash")),
+        "changed_since": bool(git("status", "--porcelain", "--", "ledger", "tests/crash", "tests/helpers")),
         "measured_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "ledger": VERSION,
         "python": platform.python_version(),

@@ -1,7 +1,7 @@
 """
 Power losses, failing disks and killed workers in full numbers; see tests/faults and tests/crash/storm.py.
 
-    python -m tests.soak.faults                          3,000 images, every step failing, 300 kills: some minutes
+    python -m tests.soak.faults                          3,000 images, every step failing, 300 and 100 kills: minutes
     python -m tests.soak.faults --images 10000 --seed 7
 
 Prints the figures, and writes them to benchmarks/results/faults.json with the commit that was measured. Ends with 1
@@ -17,9 +17,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tests.crash.places import Backend
 from tests.crash.server import Killers, Request
 from tests.faults.failing import WAYS, Life, everywhere
 from tests.faults.power import lived, losses, scratch, settings
+from tests.helpers import server_place
 from tests.soak.__main__ import RESULT as KILLS_RESULT
 from tests.soak.__main__ import about, say
 
@@ -58,13 +60,13 @@ def failing(step: int) -> tuple[dict[str, int], list[str]]:
     return met, problems
 
 
-def storms(kills: int, seed: int) -> tuple[dict[str, int], list[str]]:
+def storms(backend: Backend, kills: int, seed: int) -> tuple[dict[str, int], list[str]]:
     """Kill so many workers; return what was counted, and all problems."""
     requests: list[Request] = [
-        {"storm": seed + done, "kills": min(KILLS_A_STORM, kills - done), "sessions": SESSIONS}
+        {"backend": backend, "storm": seed + done, "kills": min(KILLS_A_STORM, kills - done), "sessions": SESSIONS}
         for done in range(0, kills, KILLS_A_STORM)
     ]
-    killers = Killers(requests, processes=1)  # three workers take both cores already
+    killers = Killers(requests)
     counted = {"kills": 0, "workers": 3, "sessions": SESSIONS, "acknowledgedEvents": 0, "inTheReviewQueue": 0}
     problems = []
     try:
@@ -74,8 +76,8 @@ def storms(kills: int, seed: int) -> tuple[dict[str, int], list[str]]:
             for verdict in verdicts:
                 counted["acknowledgedEvents"] += verdict.acknowledged
                 counted["inTheReviewQueue"] += verdict.queued
-                problems += [f"{verdict.point}: {problem}" for problem in verdict.problems]
-            say(f"{len(verdicts):4} kills of 3 workers on {SESSIONS} sessions")
+                problems += [f"{backend}: {verdict.point}: {problem}" for problem in verdict.problems]
+            say(f"{len(verdicts):4} kills of 3 workers on {SESSIONS} sessions on {backend}")
     finally:
         killers.close()
     counted["secondEffects"] = sum("second effect" in problem for problem in problems)
@@ -86,7 +88,8 @@ def main() -> int:
     """Run, print, write."""
     options = argparse.ArgumentParser(prog="python -m tests.soak.faults", description="Break what is under the ledger.")
     options.add_argument("--images", type=int, default=3000, help="power losses (default 3000)")
-    options.add_argument("--kills", type=int, default=300, help="killed workers (default 300)")
+    options.add_argument("--kills", type=int, default=300, help="killed workers on SQLite (default 300)")
+    options.add_argument("--server-kills", type=int, default=100, help="killed workers on PostgreSQL (default 100)")
     options.add_argument("--step", type=int, default=1, help="let every n-th step fail (default 1: each)")
     options.add_argument("--seed", type=int, default=int(time.time()), help="the first seed (default: the time)")
     options.add_argument("--out", type=Path, default=RESULT, help="where the figures go")
@@ -95,7 +98,12 @@ def main() -> int:
     bad, broken = power(asked.images, asked.seed)
     weak, _ = power(max(60, asked.images // 20), asked.seed, synchronous="NORMAL")
     met, also = failing(asked.step)
-    counted, more = storms(asked.kills, asked.seed)
+    with server_place.announced():
+        told = {
+            "sqlite": storms("sqlite", asked.kills, asked.seed),
+            "postgres": storms("postgres", asked.server_kills, asked.seed),
+        }
+    more = [problem for _, problems in told.values() for problem in problems]
     broken = [*broken, *also, *more] + ([] if weak else ["synchronous=NORMAL was not found out"])
     result: dict[str, Any] = {
         **measured,
@@ -103,7 +111,7 @@ def main() -> int:
         "powerLosses": {"images": asked.images, "bad": bad},
         "powerLossesUnderNormal": {"images": max(60, asked.images // 20), "bad": weak},
         "faultsMet": met,
-        "storm": counted,
+        "storm": {backend: counted for backend, (counted, _) in told.items()},
         "broken": broken,
     }
     asked.out.parent.mkdir(parents=True, exist_ok=True)

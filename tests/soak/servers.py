@@ -10,32 +10,25 @@ where a promise was broken: what was acknowledged is there once, at its place, a
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
-import signal
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from random import Random
 from typing import Any
 
-from ledger.errors import StoreUnavailable
-from ledger.store.port import Appended, EventFilter
+from ledger.store.port import EventFilter
 from ledger.store.urls import open_store
-from ledger.testing.contract.building import add
 from tests.helpers import postgres, server_place
 from tests.soak.__main__ import RESULT as KILLS_RESULT
 from tests.soak.__main__ import about, say
+from tests.store.postgres.test_stops import stopped
 from tests.store.postgres.test_watermark import tailing
 from tests.store.postgres.test_writer import check, storm
 
 RESULT = KILLS_RESULT.with_name("servers.json")
-WRITERS = 4
 
 
 def cuts(wanted: int, seed: int) -> dict[str, int]:
@@ -53,35 +46,14 @@ def cuts(wanted: int, seed: int) -> dict[str, int]:
 
 def stops(wanted: int, seed: int) -> dict[str, int]:
     """Stop a server of our own, which syncs, at once under four writers, and start it again."""
-    lot, told, over = Random(seed), dict[str, Appended](), threading.Event()
-    with tempfile.TemporaryDirectory(prefix="ledger-pg-") as folder:
-        data = Path(folder, "data")
-        url = postgres.start(data, quick=False)
-        open_store(url, create=True, migrate="auto").close()
-
-        def write(number: int) -> None:
-            store, step = open_store(url, create=False), 0
-            while not over.is_set():
-                name = f"{number}-{step}"
-                while name not in told:
-                    with contextlib.suppress(StoreUnavailable):
-                        told[name] = add(store, f"s{step % 5}", name)
-                step += 1
-            store.close()
-
-        with ThreadPoolExecutor(WRITERS) as pool:
-            writers = [pool.submit(write, number) for number in range(WRITERS)]
-            for number in range(wanted):
-                over.wait(lot.random())
-                postgres.stop(data, signal.SIGQUIT)
-                postgres.start_again(data)
-                say(f"{number + 1:4} stops, {len(told)} appends acknowledged")
-            over.set()
-            for writer in writers:
-                writer.result()
+    with postgres.own(quick=False) as (url, data):
+        told = stopped(url, data, stops=wanted, seed=seed, most=300, tell=_stopped)
         check(url, told)
-        postgres.stop(data, signal.SIGINT)
     return {"stops": wanted, "acknowledged": len(told)}
+
+
+def _stopped(number: int, acknowledged: int) -> None:
+    say(f"{number:4} stops, {acknowledged} appends acknowledged")
 
 
 def tails(rounds: int) -> dict[str, int]:
@@ -109,16 +81,13 @@ def main() -> int:
     options.add_argument("--seed", type=int, default=int(time.time()))
     options.add_argument("--out", type=Path, default=RESULT)
     asked = options.parse_args()
-    server_place.announce()
     steps: dict[str, Callable[[], Any]] = {
         "cuts": lambda: cuts(asked.cuts, asked.seed),
         "stops": lambda: stops(asked.stops, asked.seed),
         "tails": lambda: tails(asked.rounds),
     }
-    try:
+    with server_place.announced():
         found = {name: step() for name, step in steps.items()}
-    finally:
-        server_place.finish()
     told = {**about(asked.seed), **found}
     asked.out.write_text(json.dumps(told, indent=2) + "\n")
     sys.stdout.write(json.dumps(told, indent=2) + "\n")
