@@ -79,6 +79,12 @@ class ToolDefinition:
         """The current version."""
         return self.versions[self.current]
 
+    @property
+    def renamed(self) -> Mapping[str, int]:
+        """The names that steps of `rename_tool` gave up, each with the last version that had it."""
+        steps = ((start, upcast.renames_tool) for start, upcast in self.upcasts.items())
+        return {names[0]: start for start, names in steps if names is not None}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
@@ -109,11 +115,17 @@ class Catalog:
         """
         Return the tool of this name, None where the catalog does not have it.
 
-        Raises `CatalogFault` for a quarantined one: without its contract nobody knows what may become of its calls.
+        Raises `CatalogFault` for a quarantined one, without whose contract nobody knows what may become of its calls,
+        and for a name that another tool gave up.
         """
         for fault in self.faults:
             if fault.tool == name:
                 raise CatalogFault(fault.message, path=fault.path, pointer=fault.pointer, hint=fault.hint)
+        for tool in self.tools.values():
+            if name in tool.reserved:
+                hint = f"Register it as {tool.name}, with version= where it runs an earlier one."
+                message = f"the name {name} was given up by {tool.name}, and is never used again"
+                raise CatalogFault(message, path=tool.path, pointer="/reserved", hint=hint)
         return self.tools.get(name)
 
 

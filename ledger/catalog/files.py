@@ -90,6 +90,7 @@ def _tool(folder: Path, inside: Path, settings: Settings) -> ToolDefinition:
     document, path = read(TOOL)
     definition = read_tool(document, path, read, settings)
     definition = replace(definition, upcasts=_upcasts(folder, definition, read))
+    _check_names(definition)
     if folder.name != folder_of(definition.name):
         raise CatalogFault(
             f"the folder of this tool is {folder_of(definition.name)}, not {folder.name}", path=path, pointer="/name"
@@ -112,6 +113,26 @@ def _upcasts(folder: Path, definition: ToolDefinition, read: Callable[[str], tup
             raise CatalogFault(f"two upcasts begin at version {start}", path=str(file), hint="Keep the nearer one.")
         found[start] = read_upcast(*read(file.name), definition.name, (start, end))
     return MappingProxyType(found)
+
+
+def _check_names(definition: ToolDefinition) -> None:
+    """The steps that rename a tool lead, one after the other, to the name that it has; each name given up is kept."""
+    name = definition.name
+    for _, upcast in sorted(definition.upcasts.items(), reverse=True):
+        places = [index for index, op in enumerate(upcast.ops) if op.op == "rename_tool"]
+        if len(places) > 1:
+            raise CatalogFault("a step renames a tool once", path=upcast.path, pointer=f"/ops/{places[1]}")
+        if upcast.renames_tool is None:
+            continue
+        old, new = upcast.renames_tool
+        if new != name:
+            message = f'the step leads to the name "{new}", and from version {upcast.to_version} on it is "{name}"'
+            raise CatalogFault(message, path=upcast.path, pointer=f"/ops/{places[0]}/to", hint=f'Write "{name}".')
+        if old not in definition.reserved:
+            message = f'the name "{old}" is given up here, and tool.json does not keep it from being used again'
+            hint = f'Add "{old}" to "reserved" in tool.json: recorded calls have it.'
+            raise CatalogFault(message, path=upcast.path, pointer=f"/ops/{places[0]}/from", hint=hint)
+        name = old
 
 
 def read_json(file: Path, inside: Path) -> Json:

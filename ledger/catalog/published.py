@@ -20,10 +20,11 @@ def published_notes(sources: Sources) -> Iterator[Note]:
     lock = sources.lock or Lock()
     folders = {folder.tool: folder for folder in sources.folders}
     bad = {fault.tool for fault in sources.catalog.faults}
+    heirs = {old: each for each in sources.catalog.tools.values() for old in each.renamed}
     for name, locked in lock.tools.items():
-        definition = sources.catalog.tools.get(name)
-        if definition is not None:
-            yield from _tool(locked, definition, folders[name], sources)
+        definition = sources.catalog.tools.get(name) or heirs.get(name)
+        if definition is not None:  # a tool that got another name keeps its versions
+            yield from _tool(locked, definition, folders[definition.name], sources)
         elif name not in bad:
             yield Note(
                 code="tool_missing",

@@ -60,6 +60,32 @@ class Registry:
         """The proved steps between versions; shared, so that each is proved once."""
         return Upcasts(self.catalog)
 
+    @cached_property
+    def _renamed(self) -> dict[str, tuple[str, int]]:
+        tools = self.catalog.tools.values() if self.catalog else ()
+        return {old: (each.name, last) for each in tools for old, last in each.renamed.items()}
+
+    @property
+    def given_up(self) -> tuple[str, ...]:
+        """The names that tools had before, and nobody has now."""
+        return tuple(name for name in self._renamed if self.home(name) != name)
+
+    def home(self, name: str) -> str:
+        """
+        Return the name that a tool has now: another one where a `rename_tool` step of the catalog gave this one up.
+
+        What was recorded under the old name belongs to that tool; nothing new is asked for under it.
+        """
+        return self._renamed[name][0] if name in self._renamed and name not in self._tools else name
+
+    def form(self, name: str) -> ToolVersion | None:
+        """Return the version that arguments under this name have: the last one that had it, where it was given up."""
+        if self.home(name) == name:
+            return self.version(name)
+        heir, last = self._renamed[name]
+        definition = self._published(heir)
+        return definition.versions[last] if definition else None
+
     def definition(self, name: str) -> ToolDefinition | None:
         """Return how *name* is defined, by the catalog or by its function; None: nobody knows it."""
         tool = self.get(name)

@@ -11,7 +11,7 @@ from typing import Any, Final
 from ledger.audit import call_story, find_call
 from ledger.audit.questions import answers, question
 from ledger.calls import WAITING, Call, kind_of
-from ledger.catalog import ToolDefinition, load_catalog
+from ledger.catalog import Registry, ToolDefinition, load_catalog
 from ledger.cli.commands import copyable
 from ledger.cli.layout import block, bullets, heading
 from ledger.cli.opening import catalog_folder
@@ -146,7 +146,8 @@ def _definition(shell: Shell, call: Call) -> ToolDefinition | None:
     """Return the call's tool, if the catalog is at hand and has it."""
     folder = catalog_folder(shell)
     try:
-        return load_catalog(folder).tools.get(call.tool) if folder is not None else None
+        registry = Registry(load_catalog(folder) if folder is not None else None)
+        return registry.definition(registry.home(call.tool))
     except CatalogFault as fault:
         shell.out.warn(str(fault))
         return None

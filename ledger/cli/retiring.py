@@ -152,7 +152,7 @@ def _looked_up(shell: Shell, definition: ToolDefinition, asked: Retirement) -> _
 
 def _held(shell: Shell, reader: Reader, definition: ToolDefinition, asked: Retirement) -> _Held:
     name, left_out = definition.name, skipped(definition.stage, asked.stage)
-    calls = list(open_calls(reader, name))
+    calls = [call for each in (name, *definition.renamed) for call in open_calls(reader, each)]
     if calls and left_out:
         raise RetirementRefused(
             f"{_counted(len(calls), 'call')} of {name} {'is' if len(calls) == 1 else 'are'} open, and "
@@ -168,7 +168,9 @@ def _held(shell: Shell, reader: Reader, definition: ToolDefinition, asked: Retir
 def _nobody_knows(reader: Reader, definition: ToolDefinition, asked: Retirement) -> None:
     days = asked.retention_days or definition.retention_days
     since = None if days is None else iso(datetime.now(UTC) - timedelta(days=days))
-    knowing = [row.session_id for row in knowing_sessions(reader, definition.name, since=since)]
+    names = (definition.name, *definition.renamed)
+    sessions = (row.session_id for each in names for row in knowing_sessions(reader, each, since=since))
+    knowing = list(dict.fromkeys(sessions))
     if knowing:
         within = "" if days is None else f" and lived in the last {_counted(days, 'day')}"
         raise RetirementRefused(

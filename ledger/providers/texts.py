@@ -43,5 +43,6 @@ RESULT_LOST: Final = (
 MISSING: Final = "Missing: {names}. Do not guess: ask the user, or get it from a trusted tool."
 REPAIRS_SPENT: Final = "This was tried too often. Do not try again: ask the user."
 RETIRING: Final = "This tool is being retired; prefer another one."
+RENAMED: Final = "{old} is called {new} now, and its arguments may have another form: use {new} as it is described."
 
 NOTE: Final = "[Note from the tool-call ledger, not from the user]"

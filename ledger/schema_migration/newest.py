@@ -24,7 +24,7 @@ class Newest:
 
     def __call__(self, call: Call) -> Shaped:
         """Return how the call reads; as it was, with the reason, where nothing is proved."""
-        definition = self.registry.definition(call.tool)
+        definition = self.registry.definition(self.registry.home(call.tool))
         if call.executor == "provider":
             return _as_it_was(call, None, "ran_elsewhere", "the provider ran it: it is no tool of this catalog")
         if definition is None or call.intent_version is None:
@@ -43,7 +43,7 @@ class Newest:
             return _as_it_was(call, definition, "version_unknown", f"the catalog does not hold v{version} as it was")
         if not isinstance(call.arguments, dict) and version != definition.current:
             return _as_it_was(call, definition, "no_arguments", "what the model sent are no arguments")
-        journey = self.registry.upcasts.carry(call.tool, version, definition.current, call.arguments)
+        journey = self.registry.upcasts.carry(definition.name, version, definition.current, call.arguments)
         return Shaped(
             recorded=version,
             version=journey.reached,

@@ -39,6 +39,9 @@ def with_recorded_tools(reader: Reader, catalog: Catalog | None) -> Catalog:
         except (CatalogFault, ValueError):  # recorded by a newer release, or no version of it can be read
             continue
     there: Mapping[str, ToolDefinition] = catalog.tools if catalog is not None else {}
+    for definition in there.values():
+        for name in definition.renamed:  # its calls belong to the tool that has another name now
+            tools.pop(name, None)
     return Catalog(tools=tools | dict(there), digest=catalog.digest if catalog is not None else "")
 
 

@@ -133,14 +133,15 @@ def authorization(core: Core, work: Work) -> Steps[CallAuthorized | CallDenied |
     """
     Return what the host's policies decide.
 
-    They get the principal as the host gave it, if the call is that principal's own; else the one that is recorded.
+    They get the principal as the host gave it, if the call is that principal's own; else the one that is recorded. The
+    tool has its name of now: a call that was recorded under another one passes no policy by that.
     """
     seen = core.history.calls.get(work.call_id) or work.stub
-    actor = actor_of(core, seen)
+    actor, tool = actor_of(core, seen), core.wiring.registry.home(seen.tool)
     asked: list[Asked] = []
     for policy in core.wiring.policies:
         name = _name(policy)
-        shown = seen.changed(arguments=copied(work.intent), executed=copied(work.to_run))
+        shown = seen.changed(tool=tool, arguments=copied(work.intent), executed=copied(work.to_run))
         try:
             answer = yield from user_code(policy, shown, actor)
         except Exception as error:  # noqa: BLE001 - a policy that fails denies

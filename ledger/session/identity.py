@@ -21,17 +21,19 @@ class Shape:
     """
     What of a proposal counts for sameness: the tool, and the arguments (or the raw text that is none).
 
-    `same` compares a recorded call's arguments with these, in the form of one version.
+    `same` compares a recorded call's arguments with these, in the form of one version; `home` says which name a
+    recorded tool has now, as `tool` does.
     """
 
     tool: str
     arguments: Any
     raw: str | None
     same: Callable[[Call, Any], bool] = _as_recorded
+    home: Callable[[str], str] = str
 
     def equals(self, call: Call) -> bool:
         """Whether a recorded call asks for the same; provider ids are ignored, 1 and 1.0 are kept apart."""
-        if self.tool != call.tool:
+        if self.tool != self.home(call.tool):
             return False
         if self.arguments is None or call.arguments is None:
             return self.arguments is call.arguments and self.raw == call.raw_arguments

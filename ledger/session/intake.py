@@ -22,7 +22,7 @@ from ledger.session.hosted import hosted_items
 from ledger.session.offering import choosable
 from ledger.session.redaction import has_sensitive, sensitive
 from ledger.session.running import Interrupted, Runner, cancelled
-from ledger.session.work import Work, digest_of, examine, intent_of, situation
+from ledger.session.work import Work, digest_of, examine, intent_of, proposed
 from ledger.strictjson import digest
 
 OnRejection: TypeAlias = Literal["run_rest", "run_none"]
@@ -106,7 +106,7 @@ def turn_body(core: Core, reply: Reply, terms: Terms) -> TurnRecorded:
 def _work(core: Core, call: ProposedCall, reply: Reply, terms: Terms, place: tuple[int, int]) -> Work:
     registry = core.wiring.registry
     tool = registry.get(call.name)
-    version = registry.version(call.name)
+    version = registry.form(call.name)
     stub = NEW_CALL.changed(
         call_id=core.wiring.clock.new_id(),
         session_id=core.session_id,
@@ -127,7 +127,7 @@ def _work(core: Core, call: ProposedCall, reply: Reply, terms: Terms, place: tup
 
 def _examine(core: Core, work: Work, call: ProposedCall, reply: Reply, terms: Terms) -> None:
     seen = replace(
-        situation(core, work.stub, known=work.tool is not None),
+        proposed(core, work.stub, known=work.tool is not None),
         offered=choosable(core, terms.offered, call.name),
         whole=reply.kind != "incomplete",
         allowed=not forbids_calls(terms.tool_choice),
@@ -208,10 +208,10 @@ def duplicate_of(core: Core, work: Work) -> Call | None:
     """
     if not work.stub.side_effecting or work.tool is None:
         return None
-    history = core.history
+    history, home = core.history, core.wiring.registry.home
     untold = [entry.call for entry in history.settled if entry.sequence > core.told_until]
     for call in (*history.open_calls(), *untold):
-        earlier = call.tool == work.stub.tool and call.turn < work.stub.turn and call.side_effecting
+        earlier = home(call.tool) == home(work.stub.tool) and call.turn < work.stub.turn and call.side_effecting
         if earlier and call.reason != "duplicate" and _same_arguments(core, call, work):
             return call  # a copy's original is among them too
     return None

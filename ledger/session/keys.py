@@ -31,7 +31,8 @@ def recorded_under(core: Core, call: ProposedCall, key: str) -> Steps[Call | Non
     found = core.history.calls.get(row.call_id)
     if found is None:
         found = yield from io(lambda: call_at(store, row.session_id, row.call_id, _NOW))
-    if found.tool != call.name or not (yield from _asked(core, found, call)):
+    home = core.wiring.registry.home
+    if home(found.tool) != home(call.name) or not (yield from _asked(core, found, call)):
         raise KeyConflict(key, call_id=found.call_id, other=f"{call.name} with other arguments than {found.tool}'s")
     return found
 
@@ -56,11 +57,11 @@ def _same(core: Core, found: Call, call: ProposedCall) -> bool:
     decoded = decode(call.raw, call.arguments, needs_arguments=False)
     if not isinstance(decoded, dict):
         return found.arguments is None and found.raw_arguments == call.raw
-    version = core.wiring.registry.version(call.name)
+    version = core.wiring.registry.form(call.name)
     shown, secrets = sensitive(version.schema if version else {}, decoded)
     if secrets and version is not None and found.call_id in core.wiring.masked:
         applied = version.contract.apply_defaults
         to_run = with_defaults(version.schema, decoded) if applied else decoded
         return digest_of(core, to_run, masked=True) == found.arguments_digest
-    number = version.version if version is not None else None
+    number = version.version if version is not None and version.tool == call.name else None
     return found.arguments is not None and same_intent(core, found, number, shown)

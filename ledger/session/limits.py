@@ -24,11 +24,12 @@ _MESSAGE: Final = "There were too many calls like this one."
 def limits_of(core: Core, work: Work) -> Iterator[tuple[str, RateLimit]]:
     """Yield the limits on a call, the tool's and the ledger's own, each with the key that it counts under."""
     call = work.stub
+    tool = core.wiring.registry.home(call.tool)
     contract = work.version.contract if work.version is not None else None
     for limit in contract.limits if contract is not None else ():
-        yield _key(limit, call.tool, call), limit
+        yield _key(limit, tool, call), limit
     for limit in core.wiring.limits:
-        yield _key(limit, call.tool if limit.scope == "tool" else None, call), limit
+        yield _key(limit, tool if limit.scope == "tool" else None, call), limit
 
 
 def _key(limit: RateLimit, tool: str | None, call: Call) -> str:

@@ -171,7 +171,8 @@ class Loop:
         """Return the tools that no request declares any more: providers refuse calls of tools that are not declared."""
         registry = self.core.wiring.registry
         stages = ((name, registry.definition(name)) for name in registry.names)
-        return [name for name, definition in stages if definition is not None and definition.stage == "removed"]
+        removed = (name for name, definition in stages if definition is not None and definition.stage == "removed")
+        return [*removed, *registry.given_up]
 
     def _keeps_texts(self) -> bool:
         opened = self.core.history.opened or self.core.opening
@@ -379,12 +380,13 @@ def _message(format_name: str, message: JsonObject, key: str | None, *, start: b
 
 
 def _shape(core: Core, call: ProposedCall) -> Shape:
-    version = core.wiring.registry.version(call.name)
+    home = core.wiring.registry.home
+    version, name = core.wiring.registry.form(call.name), home(call.name)
     needs = version is not None and bool(version.schema.get("required"))
     decoded = decode(call.raw, call.arguments, needs_arguments=needs)
     if not isinstance(decoded, dict):
-        return Shape(call.name, None, None if version and has_sensitive(version.schema) else call.raw)
+        return Shape(name, None, None if version and has_sensitive(version.schema) else call.raw, home=home)
     shown, secrets = sensitive(version.schema if version else {}, decoded)
-    number = version.version if version is not None else None
+    number = version.version if version is not None and name == call.name else None
     raw = None if secrets else call.raw
-    return Shape(call.name, shown, raw, lambda found, arguments: same_intent(core, found, number, arguments))
+    return Shape(name, shown, raw, lambda found, arguments: same_intent(core, found, number, arguments), home)

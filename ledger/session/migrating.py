@@ -88,5 +88,5 @@ def _events(core: Core, found: Judged) -> list[Item]:
     if not found.carried_to_be_asked:
         return list(carrying.items)
     decision = decide(carrying.call, Here(has_code=False))
-    flag = CallFlagged(reason="approval-mismatch", evidence=evidence_of(carrying.call, decision))
+    flag = CallFlagged(reason="approval-mismatch", evidence=evidence_of(core, carrying.call, decision))
     return [*carrying.items, Item(flag, carrying.call)]

@@ -153,7 +153,13 @@ def hindrance(core: Core, call: Call, work: Work) -> Body | None:
         reason = "approval-mismatch"
     if reason is None:
         return None
-    return CallFlagged(reason=reason, evidence={"found": call.state, "why": decision.why})
+    return CallFlagged(reason=reason, evidence={"found": call.state, "why": decision.why} | _renamed(core, call))
+
+
+def _renamed(core: Core, call: Call) -> dict[str, object]:
+    """Return the name that the call's tool has now, where it is another one: who looks for it needs both."""
+    name = core.wiring.registry.home(call.tool)
+    return {} if name == call.tool else {"renamedTo": name}
 
 
 def tool_of(core: Core, call: Call) -> Tool | None:
@@ -215,7 +221,7 @@ def _end(core: Core, decided: Decided) -> Body:
     work, decision = decided.work, decided.decision
     call = work.stub
     if decision.action == "flag":
-        evidence = evidence_of(call, decision) | decided.carrying.evidence
+        evidence = evidence_of(core, call, decision) | decided.carrying.evidence
         return CallFlagged(reason=decision.flag or "outcome-unknown", evidence=evidence)
     if decision.action == "fail":
         return CallFailed(
@@ -235,9 +241,9 @@ def _retired(core: Core, call: Call) -> CallRejected | None:
     return lookup(call.tool, situation(core, call, known=True))
 
 
-def evidence_of(call: Call, decision: Decision) -> dict[str, object]:
+def evidence_of(core: Core, call: Call, decision: Decision) -> dict[str, object]:
     """Return what is known of a call that is flagged, for the person who is asked."""
-    known: dict[str, object] = {"found": call.state, "why": decision.why}
+    known: dict[str, object] = {"found": call.state, "why": decision.why} | _renamed(core, call)
     if call.attempt:
         known |= {"worker": call.worker, "startedAt": call.started_at, "attempt": call.attempt}
     if call.redacted:

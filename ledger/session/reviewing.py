@@ -155,7 +155,8 @@ def _gates(core: Core, work: Work, who: Reviewer) -> Steps[tuple[str, ...]]:
 
 def _successor(core: Core, old: Call, arguments: Any) -> Work:
     registry = core.wiring.registry
-    version = registry.version(old.tool)
+    tool = registry.home(old.tool)
+    version = registry.version(tool)
     if version is None:
         hint = "Give --app MODULE:LEDGER, or --catalog with the tool's files."
         raise UsageError(f"the schema of {old.tool} is not known here, so the arguments cannot be checked", hint=hint)
@@ -168,7 +169,7 @@ def _successor(core: Core, old: Call, arguments: Any) -> Work:
         effect=version.contract.effect,
         attempt=0,
     )
-    work = Work(stub=stub, tool=registry.get(old.tool), version=version)
+    work = Work(stub=stub, tool=registry.get(tool), version=version)
     seen = Situation(known=True, stage="active", side_effecting=stub.side_effecting, names=registry.names)
     examine(core, work, arguments if isinstance(arguments, str) else None, arguments, seen)
     if work.refusal is not None:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from ledger.calls import Call
-from ledger.catalog import Contract, Replacement, Tool, ToolVersion, compile_schema, with_defaults
+from ledger.catalog import Contract, Replacement, Tool, ToolDefinition, ToolVersion, compile_schema, with_defaults
 from ledger.events import Body, CallProposed, CallRejected
 from ledger.execution.context import Context
 from ledger.gates import Situation, decode, lookup, validate
@@ -63,10 +63,16 @@ class Work:
         return [Item(body, self.stub) for body in self.bodies]
 
 
+def definition_of(core: Core, call: Call) -> ToolDefinition | None:
+    """Return how a recorded call's tool is defined now, whatever it is called."""
+    registry = core.wiring.registry
+    return registry.definition(registry.home(call.tool))
+
+
 def intent_of(core: Core, work: Work, **said: Any) -> CallProposed:
     """Return a call's intent: what was `said`, and what the tool declares now (for later, the facts of then)."""
     version, tool = work.version, work.tool
-    definition = core.wiring.registry.definition(work.stub.tool)
+    definition = definition_of(core, work.stub)
     contract = version.contract if version is not None else Contract()
     return CallProposed(
         description_digest=version.description_digest if version is not None else None,
@@ -81,7 +87,7 @@ def intent_of(core: Core, work: Work, **said: Any) -> CallProposed:
 
 def situation(core: Core, call: Call, *, known: bool) -> Situation:
     """Return what the lookup gate has to know of the call's tool; `known`: it has a function here."""
-    definition = core.wiring.registry.definition(call.tool)
+    definition = definition_of(core, call)
     return Situation(
         known=known,
         stage=definition.stage if definition else None,
@@ -92,6 +98,17 @@ def situation(core: Core, call: Call, *, known: bool) -> Situation:
     )
 
 
+def proposed(core: Core, call: Call, *, known: bool) -> Situation:
+    """Return the same for a new call: under a name that its tool gave up nothing runs, and the new one is told."""
+    registry, seen = core.wiring.registry, situation(core, call, known=known)
+    name = registry.home(call.tool)
+    if name == call.tool:
+        return seen
+    if seen.stage in ("active", "hidden"):
+        seen = replace(seen, replacements=({"tool": name},), hint=texts.RENAMED.format(old=call.tool, new=name))
+    return replace(seen, stage="removed")
+
+
 def _replacement(found: Replacement) -> JsonObject:
     wire = {"tool": found.tool, "when": found.when, "example": found.example}
     return {key: value for key, value in wire.items() if value is not None}
@@ -99,7 +116,7 @@ def _replacement(found: Replacement) -> JsonObject:
 
 def instead(core: Core, call: Call) -> dict[str, Any]:
     """Return what a start of a tool in stage compat, or the end of a removed one, says of its replacement."""
-    definition = core.wiring.registry.definition(call.tool)
+    definition = definition_of(core, call)
     if definition is None or definition.stage not in ("compat", "removed"):
         return {}
     return {
@@ -176,7 +193,7 @@ def context_of(core: Core, work: Work, attempt: int | None = None, key: str | No
     return Context(
         session_id=core.session_id,
         call_id=work.call_id,
-        tool=work.stub.tool,
+        tool=core.wiring.registry.home(work.stub.tool),
         schema_version=work.stub.schema_version or 0,
         attempt=call.attempt if attempt is None else attempt,
         idempotency_key=key or call.idempotency_key or call.host_key or work.call_id,

@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from ledger.catalog import ToolDefinition, default_catalog_root, describe, files, load_catalog
+from ledger.catalog import Registry, ToolDefinition, default_catalog_root, describe, files, load_catalog
 from ledger.errors import CatalogFault
 
 ROOT = Path(__file__).parents[2]
@@ -404,3 +404,48 @@ def test_an_upcast_without_its_place_is_a_fault_of_its_tool(
     [fault] = load_catalog(tmp_path).faults
     assert because in fault.message
     assert fault.path.endswith(names[-1])
+
+
+def renaming(old: str, new: str, **more: Any) -> Any:
+    return {"op": "rename_tool", "from": old, "to": new} | more
+
+
+@pytest.mark.parametrize(
+    ("reserved", "ops", "pointer", "because"),
+    [
+        (["see"], {1: [renaming("see", "gaze")]}, "/ops/0/to", 'on it is "look"'),
+        ([], {1: [renaming("see", "look")]}, "/ops/0/from", "does not keep it"),
+        (["see"], {1: [renaming("see", "look"), renaming("see", "look")]}, "/ops/1", "once"),
+        (["see", "spy"], {1: [renaming("spy", "look")], 2: [renaming("see", "look")]}, "/ops/0/to", 'on it is "see"'),
+        (["see", "spy"], {1: [renaming("spy", "see")], 2: [renaming("see", "look")]}, None, ""),
+        (["see"], {1: [], 2: [renaming("see", "look")]}, None, ""),
+    ],
+    ids=["another name", "not kept", "twice", "no chain", "a chain", "one of two steps"],
+)
+def test_the_names_of_a_tool_lead_to_the_one_that_it_has(
+    tmp_path: Path, write: Write, reserved: list[str], ops: dict[int, Any], pointer: str | None, because: str
+) -> None:
+    """Each step that renames it goes on where the one before ended, and the name given up is kept from use."""
+    contract = {"contract": {"effect": "read"}}
+    write("look", versions={"1": contract, "2": contract, "3": contract}, reserved=reserved)
+    for number in (2, 3):
+        (tmp_path / f"look/v{number}.json").write_text((tmp_path / "look/v1.json").read_text())
+    for start, steps in ops.items():
+        step = {"tool": "look", "from": start, "to": start + 1, "assertedBy": "a", "ops": steps}
+        (tmp_path / f"look/v{start}-v{start + 1}.upcast.json").write_text(json.dumps(step))
+    catalog = load_catalog(tmp_path)
+    assert [fault.pointer for fault in catalog.faults] == ([] if pointer is None else [pointer])
+    if pointer is not None:
+        assert because in catalog.faults[0].message
+        return
+    registry = Registry(catalog)
+    assert {name: registry.home(name) for name in (*reserved, "look", "other")} == {
+        **dict.fromkeys(reserved, "look"),
+        "look": "look",
+        "other": "other",
+    }
+    assert sorted(registry.given_up) == sorted(reserved)
+    assert {name: form.version for name in reserved if (form := registry.form(name))} == catalog.tools["look"].renamed
+    assert registry.form("other") is None
+    with pytest.raises(CatalogFault, match="never used again"):
+        catalog.named(reserved[0])

@@ -200,3 +200,23 @@ def test_a_published_upcast_stays(shelf: Shelf, tmp_path: Path) -> None:
     assert shelf.said() == [("upcast_edited", name, "")]
     (tmp_path / name).unlink()
     assert shelf.said() == [("upcast_missing", name, "")]
+
+
+def test_a_tool_that_got_another_name_keeps_what_was_published(shelf: Shelf) -> None:
+    """Its folder moves, its versions stay: nothing is missing, and what is edited on the way is found."""
+    shelf.tool("look_at")
+    shelf.publish()
+    (shelf.root / "look_at").rename(shelf.root / "view")
+    shelf.tool("view", schemas=(SCHEMA, SCHEMA), reserved=["look_at"], description="Look at look_at.")
+    assert ("tool_missing", "catalog.lock.json", "/tools/look_at") in shelf.said()
+    names = {"op": "rename_tool", "from": "look_at", "to": "view"}
+    step = {"tool": "view", "from": 1, "to": 2, "assertedBy": "ada", "ops": [names]}
+    shelf.write("view/v1-v2.upcast.json", step)
+    assert shelf.report().findings == ()
+    shelf.publish()
+    assert shelf.said() == []
+    lock = read_lock(shelf.root)
+    assert lock is not None
+    assert {name: list(tool.versions) for name, tool in lock.tools.items()} == {"look_at": [1], "view": [1, 2]}
+    shelf.write("view/v1.json", OTHER)
+    assert {code for code, _, _ in shelf.said()} >= {"version_edited"}

@@ -9,7 +9,7 @@ import pytest
 
 from ledger import Allow, Ask
 from ledger.testing.empty import open_fresh
-from tests.catalog.shelf import Shelf
+from tests.catalog.shelf import SCHEMA, Shelf
 from tests.cli.running import data, failure, ledger
 from tests.session.agents import asked
 
@@ -214,3 +214,16 @@ def test_a_tool_that_is_not_there(shelf_alone: Shelf) -> None:
     shelf_alone.write("other/tool.json", "{}")
     shelf_alone.write("another/tool.json", "{}")
     assert failure("tool", "retire", "other", "--stage", "hidden")[1] == "catalog_fault"
+
+
+def test_calls_of_the_old_name_hold_a_renamed_tool(here: Shelf) -> None:
+    """They are its calls: no stage is skipped while they are open, and the sessions that know it count."""
+    (here.root / "search_code").rename(here.root / "find_code")
+    here.tool("find_code", schemas=(SCHEMA, SCHEMA), reserved=["search_code"])
+    names = {"op": "rename_tool", "from": "search_code", "to": "find_code"}
+    step = {"tool": "find_code", "from": 1, "to": 2, "assertedBy": "ada", "ops": [names]}
+    here.write("find_code/v1-v2.upcast.json", step)
+    assert failure("tool", "retire", "find_code", "--stage", "compat")[:2] == (1, "open_calls")
+    for stage in ("hidden", "compat"):
+        assert data("tool", "retire", "find_code", "--stage", stage)["openCalls"] == 1
+    assert failure("tool", "retire", "find_code", "--stage", "removed")[:2] == (1, "known_by_sessions")
