@@ -253,6 +253,11 @@ class Ledger(Desk):
         return self._wiring.store
 
     @property
+    def now(self) -> str:
+        """The time by the ledger's clock, as `recordedAt` has it."""
+        return self._wiring.clock.stamp()
+
+    @property
     def registry(self) -> Registry:
         """The tools that are registered or known from the catalog."""
         return self._wiring.registry

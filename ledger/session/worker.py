@@ -21,7 +21,8 @@ class Report:
     What became of one session.
 
     Decisions as `session.resumed` records them, calls that wait for a person, calls that need code which this process
-    lacks, or the error that kept it from being resumed.
+    lacks, or the error that kept it from being resumed. `resting` is its last event where nothing can happen in it
+    before another one follows, or before `until` (as `recordedAt`): all its open calls wait for a person.
     """
 
     session_id: str
@@ -29,6 +30,8 @@ class Report:
     waiting: list[Call] = field(default_factory=list)
     needs_code: list[Call] = field(default_factory=list)
     error: LedgerError | None = None
+    resting: int | None = field(default=None, compare=False)
+    until: str | None = field(default=None, compare=False)
 
 
 def resume_one(ledger: Ledger, session_id: str, *, execute: bool, dry_run: bool = False, wait: float = 0.0) -> Report:
@@ -39,7 +42,14 @@ def resume_one(ledger: Ledger, session_id: str, *, execute: bool, dry_run: bool 
     waiting = [call for call in history.open_calls() if call.state in WAITING]
     broken = [history.calls[call_id] for call_id in history.open_ids if call_id in history.broken]
     waiting += broken  # nobody can decide for what cannot be read: a person has to know
-    return Report(session_id, found.decisions, waiting, found.needs_code)
+    resting = None if broken or len(waiting) < len(history.open_ids) else history.sequence
+    return Report(session_id, found.decisions, waiting, found.needs_code, resting=resting, until=_first_end(waiting))
+
+
+def _first_end(waiting: list[Call]) -> str | None:
+    """Return when the first request for an approval expires, if one does."""
+    ends = [call.approval.expires_at for call in waiting if call.state == "awaiting-approval" and call.approval]
+    return min((end for end in ends if end is not None), default=None)
 
 
 def with_open_calls(ledger: Ledger) -> Iterator[str]:
@@ -58,9 +68,17 @@ def with_open_calls(ledger: Ledger) -> Iterator[str]:
             yield session_id
 
 
-def sweep(ledger: Ledger, *, execute: bool, dry_run: bool = False) -> Iterator[Report]:
-    """Resume every session that has open calls; one that cannot be resumed is reported and does not stop the rest."""
+def sweep(
+    ledger: Ledger, *, execute: bool, dry_run: bool = False, at_rest: Callable[[str], bool] = lambda _: False
+) -> Iterator[Report]:
+    """
+    Resume every session that has open calls, but those at rest.
+
+    One that cannot be resumed is reported and does not stop the others.
+    """
     for session_id in list(with_open_calls(ledger)):
+        if at_rest(session_id):
+            continue
         try:
             yield resume_one(ledger, session_id, execute=execute, dry_run=dry_run)
         except LedgerError as error:
@@ -72,11 +90,14 @@ def follow(ledger: Ledger, stopped: Callable[[float], bool], *, seconds: float =
     Sweep again and again until `stopped(seconds)` (it waits so long) says so; then nothing of another session begins.
 
     Reports only where something was done, and an error once until it is another one. Several workers may follow one
-    ledger: a session's lease lets one of them work on it, the others pass on.
+    ledger: a session's lease lets one of them work on it, the others pass on. A session in which only people can do
+    something now costs one look at its head: thousands may wait for weeks.
     """
     told: dict[str, str] = {}
+    rest = _Rest(ledger)
     while True:
-        for report in sweep(ledger, execute=True):
+        for report in sweep(ledger, execute=True, at_rest=rest):
+            rest.note(report)
             code = "" if report.error is None or isinstance(report.error, SessionOwned) else report.error.code
             news = code != "" and told.get(report.session_id) != code
             if code:
@@ -89,3 +110,23 @@ def follow(ledger: Ledger, stopped: Callable[[float], bool], *, seconds: float =
                 return
         if stopped(seconds):
             return
+
+
+class _Rest:
+    """The sessions in which nothing happens by itself, each with where it stood."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._found: dict[str, tuple[int, str | None]] = {}
+
+    def note(self, report: Report) -> None:
+        """Remember how a session was left."""
+        self._found.pop(report.session_id, None)
+        if report.resting is not None:
+            self._found[report.session_id] = report.resting, report.until
+
+    def __call__(self, session_id: str) -> bool:
+        """Return whether a session is as it was left, and no request in it has expired."""
+        sequence, until = self._found.get(session_id, (0, None))
+        head = self._ledger.reader.head(session_id) if sequence else None
+        return head is not None and head.sequence == sequence and (until is None or self._ledger.now < until)

@@ -1,6 +1,8 @@
 """Many sessions resumed: once, and again and again."""
 
+import itertools
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +10,7 @@ import pytest
 
 from ledger import Ask, Ledger
 from ledger.errors import LedgerError, SessionOwned, StoreUnavailable, UnknownSession
+from ledger.ids import Clock
 from ledger.session import worker
 from ledger.session.worker import Report, follow, resume_one, sweep, with_open_calls
 from tests.session.agents import asked, opened
@@ -95,7 +98,45 @@ def test_a_worker_runs_what_people_approve(ledger: Ledger) -> None:
 
     reports = list(follow(ledger, stopped, seconds=0.25))
     assert [(report.session_id, report.decisions[0]["action"]) for report in reports] == [("b", "run")]
-    assert rounds == [0, 0, 0.25, 0, 0, 0.25]
+    assert rounds == [0, 0, 0.25, 0, 0.25, 0.25]  # nothing was to be done in "a" but once
+
+
+def test_a_session_at_rest_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where only a person can do something it rests until something follows there, or a request expires."""
+    moments = iter(datetime(2026, 11, 30, tzinfo=UTC) + timedelta(seconds=n) for n in itertools.count())
+    late: list[datetime] = []
+    clock = Clock(now=lambda: late[0] if late else next(moments))
+    resumed: list[str] = []
+    right = worker.resume_one
+
+    def resume(ledger: Ledger, session_id: str, **options: Any) -> Report:
+        resumed.append(session_id)
+        return right(ledger, session_id, **options)
+
+    monkeypatch.setattr(worker, "resume_one", resume)
+    with opened(tmp_path, clock=clock) as ledger:
+        ledger.tool("send", effect="external")(_send)
+        ledger.authorize(lambda call, _: Ask(expires="1h" if call.arguments["to"] == "a" else None))
+        for name in ("a", "b"):
+            with ledger.session(name) as session:
+                session.dispatch(asked(("send", {"to": name})))
+        rounds = []
+
+        def stopped(seconds: float) -> bool:
+            rounds.append(list(resumed))
+            resumed.clear()
+            if len(rounds) == 4:
+                late.append(next(moments) + timedelta(hours=2))
+            return len(rounds) == 6
+
+        reports = list(follow(ledger, stopped))
+    assert [report.decisions[0]["action"] for report in reports] == ["flag"]
+    assert rounds == [["a"], ["b"], [], [], ["a"], []]
+
+
+def _send(to: str) -> str:
+    """Send."""
+    return to
 
 
 def test_a_worker_that_is_told_to_stop_begins_no_other_session(ledger: Ledger) -> None:
