@@ -83,7 +83,7 @@ def _files(folder: Folder, definition: ToolDefinition | None) -> Iterator[Note]:
     """Yield files that cannot be read, files that nothing names, and a tool.json that editors cannot complete."""
     for name, why in folder.unreadable.items():
         if name.startswith(EXAMPLES):
-            yield Note(code="unreadable", tool=folder.tool, path=folder.file(name), message=why)
+            yield Note(code="unreadable", tool=folder.tool, path=folder.file(name), message=why.fault, hint=why.hint)
     if definition is None:
         return
     document = folder.documents[TOOL]

@@ -18,7 +18,7 @@ from ledger.catalog.guard import guard
 from ledger.catalog.lock import Lock, from_wire, to_wire
 from ledger.catalog.names import SLASH
 from ledger.errors import CatalogFault, JsonRejected
-from ledger.strictjson import Json, Limits, decode
+from ledger.strictjson import Json, Limits, decode, to_a_person
 
 LOCK: Final = "catalog.lock.json"
 EXAMPLES: Final = "examples"
@@ -40,7 +40,7 @@ class Folder:
     name: str
     path: str
     documents: Mapping[str, Json]
-    unreadable: Mapping[str, str]
+    unreadable: Mapping[str, CatalogFault]
 
     @property
     def tool(self) -> str:
@@ -109,7 +109,8 @@ def read_document(file: str | Path) -> Json:
     except OSError as error:
         raise CatalogFault(f"the file cannot be read ({error.strerror})", path=str(file)) from None
     except JsonRejected as rejected:
-        raise CatalogFault(rejected.message, path=str(file)) from None
+        message, hint = to_a_person(rejected)
+        raise CatalogFault(message, path=str(file), hint=hint) from None
 
 
 @cache
@@ -136,7 +137,7 @@ def write_json(file: str | Path, document: Json) -> None:
 
 def _folder(folder: Path, inside: Path) -> Folder:
     documents: dict[str, Json] = {}
-    unreadable: dict[str, str] = {}
+    unreadable: dict[str, CatalogFault] = {}
     for number, file in enumerate(_files(folder)):
         name = file.relative_to(folder).as_posix()
         try:
@@ -144,7 +145,7 @@ def _folder(folder: Path, inside: Path) -> Folder:
                 raise CatalogFault(f"a tool has more than {MAX_FILES:,} files")
             documents[name] = read_json(file, inside)
         except CatalogFault as fault:
-            unreadable[name] = fault.fault
+            unreadable[name] = fault
     return Folder(name=folder.name, path=str(folder), documents=documents, unreadable=unreadable)
 
 

@@ -14,7 +14,7 @@ from ledger.catalog.names import SLASH, folder_of
 from ledger.catalog.steps import Upcast
 from ledger.catalog.upcast_files import NAME, read_upcast
 from ledger.errors import CatalogFault, JsonRejected
-from ledger.strictjson import Json, Limits, decode, digest
+from ledger.strictjson import Json, Limits, decode, digest, to_a_person
 
 MAX_FILE: Final = 2**20
 MAX_TOOLS: Final = 10_000
@@ -148,8 +148,8 @@ def read_json(file: Path, inside: Path) -> Json:
             data = stream.read(MAX_FILE + 1)
         return decode(data, _LIMITS)
     except JsonRejected as rejected:
-        where = f" (line {rejected.line}, column {rejected.column})" if rejected.line else ""
-        raise CatalogFault(f"{rejected.message}{where}", path=path) from None
+        message, hint = to_a_person(rejected)
+        raise CatalogFault(message, path=path, hint=hint) from None
     except (OSError, RuntimeError) as error:  # RuntimeError: a circle of links, before Python 3.13
         raise CatalogFault(f"the file cannot be read ({type(error).__name__})", path=path) from None
 

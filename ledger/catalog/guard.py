@@ -29,7 +29,7 @@ from ledger.catalog.vocabulary import (
 )
 from ledger.catalog.words import nearest, shown
 from ledger.errors import CatalogFault, JsonRejected
-from ledger.strictjson import Json, JsonObject, Limits, check, to_pointer
+from ledger.strictjson import Json, JsonObject, Limits, check, printable, to_a_person, to_pointer
 
 DRAFT_07: Final = "http://json-schema.org/draft-07/schema#"
 UNEVALUATED: Final = ("unevaluatedItems", "unevaluatedProperties")
@@ -113,7 +113,9 @@ def _copy(schema: Json, limits: SchemaLimits) -> JsonObject:
     try:
         copy: JsonObject = check(schema, bounds)
     except JsonRejected as rejected:
-        raise CatalogFault(rejected.message, pointer=rejected.pointer or "") from None
+        pointer = rejected.pointer or ""
+        message, hint = to_a_person(rejected)
+        raise CatalogFault(message.removeprefix(f"{printable(pointer)}: "), pointer=pointer, hint=hint) from None
     _check_sizes(copy, limits)
     return copy
 

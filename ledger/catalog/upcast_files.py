@@ -11,7 +11,7 @@ from ledger.catalog.names import check_name
 from ledger.catalog.steps import EACH, KINDS, OPS, Op, OpName, Question, Steps, Upcast
 from ledger.catalog.words import listed, shown
 from ledger.errors import CatalogFault, JsonRejected
-from ledger.strictjson import Json, check, digest
+from ledger.strictjson import Json, check, digest, to_a_person
 from ledger.strictjson.pointer import from_pointer
 
 NAME: Final = re.compile(r"v([1-9][0-9]{0,5})-v([1-9][0-9]{0,5})\.upcast\.json")
@@ -195,7 +195,7 @@ def _const(entry: Place, op: OpName) -> Op:
     try:
         value = check(entry.document["value"])
     except JsonRejected as rejected:
-        raise entry.fault("value", rejected.message) from None
+        raise entry.fault("value", *to_a_person(rejected)) from None
     return Op(op=op, path=_property(entry, "path"), value=value)
 
 

@@ -32,7 +32,7 @@ from ledger.cli.table import Column, plain
 from ledger.cli.text import Ink, Line, Tone, cut
 from ledger.cli.tools import KnownTool, known_tool
 from ledger.errors import CatalogFault, JsonRejected, NotKnown
-from ledger.strictjson import Json, JsonObject, Limits, decode, to_pointer
+from ledger.strictjson import Json, JsonObject, Limits, decode, to_a_person, to_pointer
 
 MAX_FILE: Final = 16 * 2**20
 MAX_NESTED: Final = 80
@@ -133,7 +133,8 @@ def _read(file: str) -> Json:
     try:
         return decode(data, Limits(max_bytes=MAX_FILE, max_depth=MAX_NESTED))
     except JsonRejected as rejected:
-        raise CatalogFault(rejected.message, path=file) from None
+        message, hint = to_a_person(rejected)
+        raise CatalogFault(message, path=file, hint=hint) from None
 
 
 def _settings(shell: Shell) -> Settings:

@@ -23,7 +23,7 @@ from ledger.replay.summary import owner_name
 from ledger.session.lease import is_alive
 from ledger.session.ledger import Ledger
 from ledger.session.reviewing import Verdicts, os_user
-from ledger.strictjson import RESULT, Json, decode
+from ledger.strictjson import RESULT, Json, decode, to_a_person
 
 UNKNOWN: Final = ""
 """What `--happened` holds where no result was given; no JSON text is empty."""
@@ -38,8 +38,9 @@ def json_value(option: str, text: str) -> Json:
             return decode(sys.stdin.buffer.read(), RESULT)
         return decode(Path(text[1:]).read_bytes() if text.startswith("@") else text, RESULT)
     except JsonRejected as error:
-        hint = " To name a call, put it in front of the options." if error.line == 1 else ""
-        message = f"this is no strict JSON: {error.message.rstrip('.')}.{hint}"
+        what, hint = to_a_person(error)
+        hint += " To name a call, put it in front of the options." if error.line == 1 else ""
+        message = f"this is no strict JSON: {what}. {hint}"
         raise click.BadParameter(message, param_hint=option) from None
     except OSError as error:
         raise click.BadParameter(f"{text[1:]}: {error.strerror}", param_hint=option) from None

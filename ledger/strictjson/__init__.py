@@ -7,6 +7,7 @@ from ledger.strictjson.decode import decode
 from ledger.strictjson.encode import encode_result
 from ledger.strictjson.encoded import LOSSY, Encoded, Encoding, Kind
 from ledger.strictjson.limits import ARGUMENTS, RESULT, TRUSTED, Json, JsonObject, Limits
+from ledger.strictjson.person import to_a_person
 from ledger.strictjson.pointer import from_pointer, resolve, to_pointer
 from ledger.strictjson.restore import decode_result
 from ledger.strictjson.text import export_safe, export_text, printable
@@ -35,5 +36,6 @@ __all__ = [
     "loads",
     "printable",
     "resolve",
+    "to_a_person",
     "to_pointer",
 ]
