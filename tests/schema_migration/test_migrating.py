@@ -285,6 +285,7 @@ def test_what_ran_elsewhere_and_copies_are_let_alone(deploy: Deploy) -> None:
     session.messages()
     copy = session.dispatch(asked(("charge", {"amt": 5}))).calls[0].call
     assert copy.reason == "duplicate"
+    assert judged(deploy) == {"s": ("current", None, None)}
     deploy.write(2)
     found = judge(desk(deploy).registry, copy)
     assert (found.status, found.to_version) == ("current", None)
