@@ -84,18 +84,24 @@ TOLD = pytest.StashKey[list[str]]()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests that read the corpus where there is none: the project never contains third-party data."""
+    """
+    Leave out the tests that read the corpus where there is none: the project never contains third-party data.
+
+    Where there is one, they are not counted either: every line has a test that anybody can run.
+    """
     folder = os.environ.get("LEDGER_CORPUS")
+    reading = [item for item in items if "corpus" in getattr(item, "fixturenames", ())]
     if folder:
         if not Path(folder).is_dir():
             message = f"LEDGER_CORPUS names no folder: {folder}"
             raise pytest.UsageError(message)
+        for item in reading:
+            item.add_marker("uncounted")
         return
-    left_out = [item for item in items if "corpus" in getattr(item, "fixturenames", ())]
-    config.stash[LEFT_OUT] = len(left_out)
-    if left_out:
-        items[:] = [item for item in items if item not in left_out]
-        config.hook.pytest_deselected(items=left_out)
+    config.stash[LEFT_OUT] = len(reading)
+    if reading:
+        items[:] = [item for item in items if item not in reading]
+        config.hook.pytest_deselected(items=reading)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

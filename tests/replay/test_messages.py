@@ -73,6 +73,7 @@ STREAMS: list[Callable[[Any], Iterator[Any]]] = [
 ]
 
 
+@pytest.mark.uncounted  # nor is the memory of what counts
 @pytest.mark.parametrize("stream", STREAMS, ids=["rows", "json", "messages"])
 def test_memory_does_not_grow_with_the_session(stream: Callable[[Any], Iterator[Any]]) -> None:
     """Three times the events need no more memory; the messages only keep the ids that are taken."""

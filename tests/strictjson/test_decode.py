@@ -146,6 +146,7 @@ def test_a_stack_that_is_nearly_used_up_is_a_rejection() -> None:
     check_message(error)
 
 
+@pytest.mark.uncounted
 @pytest.mark.parametrize(
     "unit",
     [
