@@ -23,9 +23,12 @@ help:
 demo: .venv/.ready
 	@.venv/bin/ledger demo
 
+# Compiled files are kept, whatever the environment says: the tests are hundreds of processes. Files go to the workers as
+# they are listed, not the one with most tests first: those that take long have few.
+test: export PYTHONDONTWRITEBYTECODE =
 test: .venv/.ready
 	@$(PY) -m coverage erase
-	@$(PY) -m coverage run -m pytest -q -n 2 --dist loadfile
+	@$(PY) -m coverage run -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 	@$(PY) -W ignore -m coverage combine --quiet
 
 check: lint test coverage
