@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from ledger.catalog.advice import advice_of
 from ledger.catalog.definition import ToolDefinition
@@ -108,6 +109,10 @@ def _files(folder: Folder, definition: ToolDefinition | None) -> Iterator[Note]:
         )
 
 
+_NOTHING_CARRIED: Final = "Nothing is carried by it: a person is asked for each call."
+_IF_MEANT: Final = "Nothing is carried by it. If that is meant, write into the file:"
+
+
 def _proofs(definition: ToolDefinition, sources: Sources) -> Iterator[Note]:
     """Yield the upcasts that the schemas contradict, and those that they do not prove."""
     if not definition.upcasts:
@@ -129,5 +134,5 @@ def _proofs(definition: ToolDefinition, sources: Sources) -> Iterator[Note]:
                     path=upcast.path,
                     pointer=reason.pointer,
                     message=f"{proof.status}: {reason.message} ({reason.code})",
-                    hint="Nothing is carried by it: a person is asked for each call.",
+                    hint=_NOTHING_CARRIED if proof.write is None else f"{_IF_MEANT} {proof.write}.",
                 )

@@ -1,5 +1,6 @@
 """What `tool check` says of a catalog's files: every fault with its place, examples, strays, proofs."""
 
+import json
 from typing import Any
 
 import pytest
@@ -143,6 +144,22 @@ def test_upcasts_are_proved(shelf: Shelf) -> None:
         shelf.write(name, {**upcast, **changes})
         found = [note.code for note in shelf.report().notes if note.code.startswith("upcast")]
         assert found == ([code] if code else [])
+
+
+def test_what_an_upcast_lacks_is_told_to_be_copied(shelf: Shelf) -> None:
+    """A wider or a narrower new form that the file does not list: the hint has the member to write."""
+    path = SCHEMA["properties"]["path"]
+    for bounds, key in (({"maxLength": 9}, "widens"), ({"maxLength": 5}, "narrows")):
+        old, new = ({**SCHEMA, "properties": {"path": {**path, **each}}} for each in ({"maxLength": 7}, bounds))
+        shelf.tool(schemas=(old, new))
+        upcast = {"tool": "look_at", "from": 1, "to": 2, "ops": [], "assertedBy": "ada"}
+        shelf.write("look_at/v1-v2.upcast.json", upcast)
+        [note] = [note for note in shelf.report().notes if note.code.startswith("upcast")]
+        said, _, member = (note.hint or "").partition("write into the file: ")
+        assert said.startswith("Nothing is carried by it.")
+        assert f'"{key}": ["/properties/path/maxLength: ' in member
+        shelf.write("look_at/v1-v2.upcast.json", upcast | json.loads(f"{{{member.removesuffix('.')}}}"))
+        assert not any(note.code.startswith("upcast") for note in shelf.report().notes)
 
 
 def test_a_folder_with_too_many_files(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:

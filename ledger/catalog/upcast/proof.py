@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
@@ -45,6 +47,9 @@ NARROWING: Final = frozenset(
 _UNKNOWN: Final = ("not_proved", "property_added_open")
 """What nobody can vouch for; the second: an undeclared property of a record would be read from now on."""
 _DEFAULTS: Final = ("default_added", "default_changed", "default_removed")
+_NO_IMAGE: Final = "some values have no place in the new form"
+_MOST: Final = 8
+"""Places that a member to copy lists one by one."""
 _ISO: Final = VERDICTS.index("iso")
 _SEMANTIC: Final = VERDICTS.index("semantic")
 
@@ -68,7 +73,7 @@ class Proof:
     What is known of an upcast from the schemas alone; only `proved` ones are ever applied.
 
     `counterexample` are arguments of the old form that show why it is refuted, where some were found; `image` is what
-    became of them.
+    became of them. `write` is what the file lacks, where that is all: a person who means it copies it there.
     """
 
     status: Status
@@ -76,6 +81,7 @@ class Proof:
     reasons: tuple[Reason, ...] = ()
     counterexample: Json = None
     image: Json = None
+    write: str | None = None
 
     @property
     def holds(self) -> bool:
@@ -90,6 +96,7 @@ class Proof:
             "reasons": [reason.to_wire() for reason in self.reasons],
             "counterexample": self.counterexample,
             "image": self.image,
+            "write": self.write,
         }
 
 
@@ -196,9 +203,11 @@ class _Comparison:
         message = "some values of the old form have no image here, and the file does not list what it `narrows`"
         left = tuple(Reason(code="not_total", pointer=pointer, message=message) for pointer in self.image.partial)
         reasons, loss = _reasons(against) + left, self._loss(found)
+        places = [*against, *(Reason(code="", pointer=each, message=_NO_IMAGE) for each in self.image.partial)]
+        write = None if certain else _to_write("narrows", places)
         if loss is None and not certain and not self.image.exact:  # it may be about values that are no images
-            return Proof(status="unknown", reasons=reasons)
-        return _shown(Proof(status="refuted", reasons=reasons), loss)
+            return Proof(status="unknown", reasons=reasons, write=write)
+        return _shown(Proof(status="refuted", reasons=reasons, write=write), loss)
 
     def _loss(self, found: Difference) -> Loss | None:
         if found.counterexample is None:
@@ -220,8 +229,10 @@ class _Comparison:
         grade: Grade = "partial" if partial else "iso" if exact else "embed"
         if (wider or grade == "embed") and not self.upcast.widens:
             listed = _reasons(wider) or (Reason(code="wider", pointer="", message="the new form takes more"),)
-            why = Reason(code="widening_not_listed", pointer="", message="the file does not list what it `widens`")
-            return Proof(status="unknown", grade=grade, reasons=(why, *listed))
+            write = _to_write("widens", listed)
+            message = f"the file does not list what it `widens`; who means that writes {write}"
+            why = Reason(code="widening_not_listed", pointer="", message=message)
+            return Proof(status="unknown", grade=grade, reasons=(why, *listed), write=write)
         return Proof(status="proved", grade=grade)
 
 
@@ -241,6 +252,13 @@ def place_of(path: Steps) -> str:
     """Return the pointer into a schema of what a path into values names."""
     steps = [each for step in path for each in (("items",) if step == EACH else ("properties", step))]
     return to_pointer(steps)
+
+
+def _to_write(key: str, places: Sequence[Finding | Reason]) -> str:
+    """Return the member of the file that lists these places."""
+    said = [f"{each.pointer}: {each.message}" if each.pointer else each.message for each in places]
+    more = [f"{len(said) - _MOST} more places"] if len(said) > _MOST else []
+    return f'"{key}": {json.dumps([*dict.fromkeys(said[:_MOST]), *more], ensure_ascii=False)}'
 
 
 def _reasons(findings: list[Finding]) -> tuple[Reason, ...]:

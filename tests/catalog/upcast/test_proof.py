@@ -60,6 +60,34 @@ def test_a_proof_and_its_records_come_out_right(case: dict[str, Any]) -> None:
             assert typed_equal(found.arguments, record["carried"])
 
 
+def test_what_is_to_be_written_is_all_that_is_missing() -> None:
+    """Copied into the file as it stands, it makes the step a proved one; where more is missing, that is told then."""
+    written = 0
+    for case in SUITE:
+        file, proof = case["file"], made(case).proof
+        for _ in range(2):
+            if proof.write is not None:
+                written += 1
+                assert not proof.holds
+                file = file | json.loads(f"{{{proof.write}}}")
+                ends = version(1, case["old"]), version(2, case["new"])
+                proof = prove(read_upcast(file, "f", "t", (1, 2)), *ends)
+        assert proof.holds or proof.write is None
+        assert proof.holds or file == case["file"], case["fact"]
+    assert written > 5
+
+
+def test_a_long_list_of_places_is_cut() -> None:
+    """Eight places one by one, then how many more there are."""
+    old, new = (closed_object({f"p{at}": {"type": "string", "maxLength": most} for at in range(12)}) for most in (5, 9))
+    proof = prove(upcast([]), version(1, old), version(2, new))
+    assert proof.write is not None
+    places = json.loads(f"{{{proof.write}}}")["widens"]
+    assert (len(places), places[-1]) == (9, "4 more places")
+    assert proof.write in proof.reasons[0].message
+    assert proof.to_wire()["write"] == proof.write
+
+
 def test_a_counterexample_was_valid_and_is_not_carried() -> None:
     """Each one shown is valid under the old form as it is read, and a step without proof carries nothing."""
     shown = 0
@@ -160,7 +188,7 @@ def test_the_default_dialect_is_the_catalogs() -> None:
 def test_the_wire_form_says_everything() -> None:
     """What the command line prints: status, grade, reasons, counterexample and what became of it."""
     wrong = step(RENAME, closed_object({"a": TEXT}), closed_object({"c": TEXT})).proof.to_wire()
-    assert list(wrong) == ["status", "grade", "reasons", "counterexample", "image"]
+    assert list(wrong) == ["status", "grade", "reasons", "counterexample", "image", "write"]
     assert (wrong["status"], wrong["counterexample"], wrong["image"]) == ("refuted", {"a": ""}, {"b": ""})
     assert list(wrong["reasons"][0]) == ["code", "pointer", "message"]
 
