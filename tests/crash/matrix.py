@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -24,6 +25,8 @@ MOMENTS: Final[list[tuple[What, crash.When]]] = [
     ("effect", "before"),
     ("effect", "after"),
 ]
+FIRST: Final = [Kill(what, when, nth) for what, when in MOMENTS for nth in range(1, 5 if what == "append" else 2)]
+"""What is tried where not all points are taken: most processes come to most of them."""
 
 
 @dataclass(slots=True)
@@ -41,39 +44,43 @@ class Verdict:
     """Those of them that reconcile, or the same idempotency key, settled."""
 
 
-def killed(folder: Path, ground: World, name: str, every: int = 1) -> Iterator[Verdict]:
+def killed(folder: Path, ground: World, name: str, most: int | None = None) -> Iterator[Verdict]:
     """
     Kill the scenario at every point, one after the other, and say what came of each.
 
-    `ground` is what it begins with; `every`: of so many points of a process take one, always the same.
+    `ground` is what it begins with; `most`: take so many points of one of its processes, always the same.
     """
     scenario = SCENARIOS[name]
+    mortal = range(scenario.crashed is not None, len(scenario.jobs))
+    if most is not None:
+        mortal = range(only := Random(name).choice(mortal), only + 1)
     with ExitStack() as copies:
         ready = ground
-        for number, job in enumerate(scenario.jobs):
+        for number, job in enumerate(scenario.jobs[: mortal.stop]):
             kill = None if number else scenario.crashed
-            if kill is None:
-                for verdict in _everywhere(folder / f"{name}, {number}", ready, scenario, number, every):
+            if number in mortal:
+                for verdict in _everywhere(folder / f"{name}, {number}", ready, scenario, number, most):
                     verdict.point = f"{name}, process {number + 1}, {verdict.point}"
                     yield verdict
-            if number + 1 < len(scenario.jobs):
+            if number + 1 < mortal.stop:
                 ready = ready if number else copies.enter_context(ground.copy(folder / name))
                 run(partial(job, replace(ready, kill=kill), scenario.script), ready.folder)
 
 
-def _everywhere(folder: Path, ready: World, scenario: Scenario, number: int, every: int) -> Iterator[Verdict]:
+def _everywhere(folder: Path, ready: World, scenario: Scenario, number: int, most: int | None) -> Iterator[Verdict]:
     """Kill one of the processes at its points, each time in a copy of what it begins with."""
-    with ready.copy(folder) as whole:
-        points = _points(whole, partial(scenario.jobs[number], whole, scenario.script), scenario.spare)
-    wanted = -(-len(points) // every)
-    for kill in Random(folder.name).sample(points, len(points)):
-        with ready.copy(folder.with_name(f"{folder.name}, {kill}")) as there:
-            verdict = _at(there, scenario, number, kill)
-        if verdict is not None:
-            yield verdict
-            wanted -= 1
-        if not wanted:
-            return
+    if most is None:
+        with ready.copy(folder) as whole:
+            points = _points(whole, partial(scenario.jobs[number], whole, scenario.script), scenario.spare)
+    else:
+        points = Random(folder.name).sample(FIRST, len(FIRST))
+    verdicts = filter(None, (_in_a_copy(folder, ready, scenario, number, kill) for kill in points))
+    yield from islice(verdicts, most)
+
+
+def _in_a_copy(folder: Path, ready: World, scenario: Scenario, number: int, kill: Kill) -> Verdict | None:
+    with ready.copy(folder.with_name(f"{folder.name}, {kill}")) as there:
+        return _at(there, scenario, number, kill)
 
 
 def _points(world: World, job: Callable[[], None], spare: int) -> list[Kill]:
@@ -107,6 +114,7 @@ def _at(there: World, scenario: Scenario, number: int, kill: Kill) -> Verdict | 
 def after_a_crash(world: World, point: str, recover: Callable[[], None], resume: Callable[[], None]) -> Verdict:
     """Let `recover` run processes to the session's end, `resume` in one more; check the promises in between."""
     verdict = Verdict(point)
+    world.place.quiet()
     crashed = checks.look(world)
     verdict.problems += crashed.problems
     verdict.acknowledged = len(checks.acknowledged(world))

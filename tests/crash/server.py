@@ -25,7 +25,7 @@ from tests.helpers import memory
 Request: TypeAlias = dict[str, Any]
 """
 `{"scenario": name}`, `{"seed": n, "kills": n}`, or `{"storm": seed, "kills": n, "sessions": n}`; each with a `backend`,
-a scenario also with `every` for a part of its points.
+a scenario also with `most` for a part of its points.
 """
 
 
@@ -58,7 +58,7 @@ def _verdicts(request: Request, grounds: Grounds, folder: Path) -> Iterator[Verd
     if "scenario" in request:
         name = request["scenario"]
         ground = grounds.world(backend, published=SCENARIOS[name].published)
-        return killed(folder, ground, name, request.get("every", 1))
+        return killed(folder, ground, name, request.get("most"))
     if "storm" in request:
         ground = grounds.world(backend, published=False)
         return storm(folder, ground, request["storm"], request["kills"], request["sessions"])

@@ -11,16 +11,14 @@ from tests.crash.places import Backend
 from tests.crash.scenarios import SCENARIOS
 from tests.crash.server import Killers
 
-EVERY: dict[Backend, int] = {"sqlite": 1, "postgres": 20}
-"""Of so many points of a process one is taken here; the long run (`make soak`) takes all."""
+MOST: dict[Backend, int | None] = {"sqlite": None, "postgres": 1}
+"""So many points of a scenario are taken here, None: all; the long run (`make soak`) takes all of both."""
 
-MATRIX = [
-    {"backend": backend, "scenario": name, "every": every} for backend, every in EVERY.items() for name in SCENARIOS
-]
+MATRIX = [{"backend": backend, "scenario": name, "most": most} for backend, most in MOST.items() for name in SCENARIOS]
 RANDOM = [
     {"backend": "sqlite", "seed": 1, "kills": 12},
     {"backend": "sqlite", "seed": 2, "kills": 12},
-    {"backend": "postgres", "seed": 3, "kills": 4},
+    {"backend": "postgres", "seed": 3, "kills": 3},
 ]
 STORMS = [
     {"backend": "sqlite", "storm": 1, "kills": 15, "sessions": 5},
@@ -42,7 +40,7 @@ def test_no_kill_point_breaks_a_promise(
     found = killers.verdicts(**asked)
     count(figures[asked["backend"]], found, at_random=False)
     assert [f"{verdict.point}: {problem}" for verdict in found for problem in verdict.problems] == []
-    assert len(found) * asked["every"] >= 4
+    assert len(found) >= (asked["most"] or 4)
 
 
 @pytest.mark.parametrize("asked", RANDOM, ids=name)
