@@ -155,17 +155,17 @@ def _dialect(schema: JsonObject, default: Dialect) -> Dialect:
 def _nodes(schema: JsonObject, dialect: Dialect, limits: SchemaLimits) -> dict[str, Json]:
     """Check every schema in the schema, from the outside in, and return them by pointer."""
     nodes: dict[str, Json] = {}
-    waiting: list[tuple[Path, Json]] = [((), schema)]
+    waiting: list[tuple[str, Json]] = [("", schema)]
     unevaluated = 0
     while waiting:
-        path, node = waiting.pop()
-        nodes[to_pointer(path)] = node
+        pointer, node = waiting.pop()
+        nodes[pointer] = node
         if len(nodes) > limits.max_subschemas:
             raise CatalogFault(f"more than {limits.max_subschemas:,} schemas in one", hint="Split the tool.")
         if isinstance(node, dict):
-            _check_keywords(node, path, dialect)
+            _check_keywords(node, pointer, dialect)
             unevaluated += sum(keyword in node for keyword in UNEVALUATED)
-            waiting.extend((path + step, each) for step, each in reversed(list(children(node))))
+            waiting.extend((pointer + to_pointer(step), each) for step, each in reversed(list(children(node))))
     _check_unevaluated(unevaluated, nodes)
     return nodes
 
@@ -184,9 +184,9 @@ def _check_unevaluated(count: int, nodes: Mapping[str, Json]) -> None:
             )
 
 
-def _check_keywords(node: JsonObject, path: Path, dialect: Dialect) -> None:
+def _check_keywords(node: JsonObject, above: str, dialect: Dialect) -> None:
     for keyword, value in node.items():
-        pointer = to_pointer((*path, keyword))
+        pointer = f"{above}/{keyword}" if keyword.isalnum() else above + to_pointer([keyword])
         _check_known(keyword, value, pointer, dialect)
         if dialect == "draft-07" and keyword == "items" and isinstance(value, list):
             valid, wanted = all(isinstance(each, dict | bool) for each in value), "a schema or a list of schemas"
@@ -198,7 +198,7 @@ def _check_keywords(node: JsonObject, path: Path, dialect: Dialect) -> None:
             raise CatalogFault(f"`{keyword}` is {wanted}, not {shown(value)}", pointer=pointer, hint=hint)
         _check_patterns(keyword, value, pointer)
     if node.get("uniqueItems"):
-        _check_unique(node, path)
+        _check_unique(node, above)
 
 
 def _check_known(keyword: str, value: Json, pointer: str, dialect: Dialect) -> None:
@@ -228,13 +228,13 @@ def _check_annotation(keyword: str, value: Json, pointer: str) -> None:
         )
 
 
-def _check_unique(node: JsonObject, path: Path) -> None:
+def _check_unique(node: JsonObject, above: str) -> None:
     """A schema promises no list that is never compared."""
     for keyword in ("minItems", "maxItems"):
         if node.get(keyword, 0) > MAX_UNIQUE:
             raise CatalogFault(
                 f"`uniqueItems` compares at most {MAX_UNIQUE:,} items, and `{keyword}` says {shown(node[keyword])}",
-                pointer=to_pointer((*path, keyword)),
+                pointer=f"{above}/{keyword}",
                 hint=f"Write at most {MAX_UNIQUE}, or leave `uniqueItems` out and compare in a business check.",
             )
 
