@@ -17,7 +17,7 @@ from ledger.events import SessionOpened, ToolVersionPublished
 from ledger.store import places, rules, tags
 from ledger.store.port import Append, Appended, Head, StoredEvent
 from ledger.store.postgres import sql
-from ledger.store.postgres.door import Connection
+from ledger.store.postgres.door import Connection, numbered
 from ledger.store.postgres.places import ServerPlaces, hold
 from ledger.store.postgres.texts import kept, readable, short
 from ledger.store.rules import Link
@@ -167,7 +167,7 @@ class Changes:
             for statement, values in heads:
                 self._connection.execute(statement, values)
             for start, values in self._inserts():
-                inserted.append(self._connection.execute(sql.insert_events(start), values))
+                inserted.append(numbered(self._connection, sql.insert_events(start), values))
             for statement, values in self._rest:
                 self._connection.execute(statement, values)
             if commit:

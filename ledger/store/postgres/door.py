@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, TypeAlias
 
 import psycopg
@@ -16,6 +16,7 @@ from ledger.store.masking import mask_url
 from ledger.store.postgres.faults import translated
 
 Connection: TypeAlias = psycopg.Connection[Any]
+Cursor: TypeAlias = psycopg.Cursor[Any]
 
 OLDEST: Final = 130000
 """PostgreSQL 13, as the server counts; `pg_current_xact_id` and `pg_snapshot_xmin` came with it."""
@@ -133,6 +134,11 @@ class Server:
         if self._engine is not None:
             leak(self._engine.pool)
             self._engine.dispose(close=False)
+
+
+def numbered(connection: Connection, statement: str, values: Sequence[Any]) -> Cursor:
+    """Execute a statement whose parameters are `$1`, `$2` and so on."""
+    return psycopg.RawCursor(connection).execute(statement, values)
 
 
 def driver(taken: PoolProxiedConnection) -> Connection:

@@ -118,10 +118,13 @@ DROP_CALL: Final = "DELETE FROM call WHERE call_id = %s"
 
 @cache
 def insert_events(count: int) -> str:
-    """Return the INSERT of so many events."""
-    row = f"(%s{', %s' * (len(EVENT_COLUMNS) - 1)})"
-    columns = ", ".join(EVENT_COLUMNS)
-    return f"INSERT INTO event ({columns}) VALUES {', '.join([row] * count)} RETURNING position"  # noqa: S608 - our names
+    """Return the INSERT of so many events, its parameters numbered: psycopg parses `%s` anew in each long statement."""
+    width = len(EVENT_COLUMNS)
+    rows = (
+        ", ".join(f"${number}" for number in range(first, first + width)) for first in range(1, count * width, width)
+    )
+    values = ", ".join(f"({row})" for row in rows)
+    return f"INSERT INTO event ({', '.join(EVENT_COLUMNS)}) VALUES {values} RETURNING position"  # noqa: S608 - our names
 
 
 def parts(count: int) -> Iterator[int]:
@@ -148,21 +151,25 @@ def version_row(event: Event, body: ToolVersionPublished) -> Row:
 
 
 def event_row(link: Link) -> list[Any]:
-    """Return an event's columns."""
+    """
+    Return an event's columns, the numbers as texts.
+
+    psycopg gives a number the smallest type that holds it, and null none: each mixture would be a statement of its own,
+    parsed anew by the server.
+    """
     event = link.draft.event
     return [
         kept(event.session_id),
-        link.sequence,
+        str(link.sequence),
         kept(event.event_id),
         link.draft.type,
-        event.format,
+        str(event.format),
         event.call_id and kept(event.call_id),
         event.tool and kept(event.tool),
-        event.schema_version,
-        event.turn,
-        event.index,
-        event.revision,
-        event.attempt,
+        *(
+            None if number is None else str(number)
+            for number in (event.schema_version, event.turn, event.index, event.revision, event.attempt)
+        ),
         kept(event.tenant or ""),
         event.principal and kept(event.principal),
         kept(event.recorded_at),
