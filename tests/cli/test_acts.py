@@ -10,14 +10,21 @@ from ledger.cli.shell import Shell
 from ledger.cli.telling import Teller
 from ledger.demo.agent import SESSION
 from ledger.demo.children import DemoFailed
+from ledger.demo.place import Place
 from ledger.replay import session_at
-from tests.demo.agents import killed
+from tests.demo.agents import copied, killed
+
+
+@pytest.fixture(scope="module")
+def left_behind(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """What a killed agent leaves, made once."""
+    return killed(tmp_path_factory.mktemp("left"))
 
 
 @pytest.fixture
-def scene(tmp_path: Path) -> Scene:
+def scene(left_behind: Place, tmp_path: Path) -> Scene:
     """The scene behind the kill, with the call that is in doubt."""
-    place = killed(tmp_path / "story")
+    place = copied(left_behind, tmp_path / "story")
     found = Scene(place, Teller(Shell(json=True), main, place.url))
     with found.reading() as reader:
         found.call = list(session_at(reader, SESSION).calls.values())[-1]

@@ -15,6 +15,7 @@ from ledger.cli import main
 from ledger.demo.place import Place
 from tests.cli.running import ROOT, ask, ledger, process, terminal
 
+UNCOUNTED = pytest.mark.uncounted  # a story for a program and one on a terminal reach all of it
 ACTS = ["work", "write", "kill", "blind", "resume", "question", "verdict", "end", "replay", "audit"]
 
 
@@ -34,11 +35,20 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_the_story_for_a_program(temporary: Path) -> None:
-    """With --json stdout has one object and stderr nothing; its figures say that the effect happened once."""
-    done = process("demo", "--json", module="ledger")
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What a program reads, run where LEDGER_DB names somebody's real ledger; nothing but its folder is left behind."""
+    temporary = tmp_path_factory.mktemp("temporary")
+    env = {"TMPDIR": str(temporary), "LEDGER_DB": f"sqlite:///{temporary}/real.db"}
+    done = process("demo", "--json", module="ledger", env=env)
     assert (done.returncode, done.stderr) == (0, b"")
-    told = json.loads(done.stdout)["data"]
+    told: dict[str, Any] = json.loads(done.stdout)["data"]
+    assert list(temporary.iterdir()) == [Path(told["folder"])]
+    return told
+
+
+def test_the_story_for_a_program(told: dict[str, Any]) -> None:
+    """With --json stdout has one object and stderr nothing; its figures say that the effect happened once."""
     assert [act["act"] for act in told["acts"]] == ACTS
     acts: dict[str, dict[str, Any]] = {act["act"]: act["facts"] for act in told["acts"]}
     assert acts["work"]["batch"] == "parallel"
@@ -55,24 +65,29 @@ def test_the_story_for_a_program(temporary: Path) -> None:
     assert statuses["review"] == 0
     outputs = {entry["command"]: entry["output"] for act in told["acts"] for entry in act["commands"]}
     assert all(output is not None for output in outputs.values())
-    assert list(temporary.iterdir()) == [Path(told["folder"])]
     assert Place(Path(told["folder"])).times_edited() == 1
+
+
+def test_the_environment_does_not_lead_it_astray(told: dict[str, Any]) -> None:
+    """LEDGER_DB names somebody's real ledger: the demo does not touch it."""
+    assert told["db"] == f"sqlite:///{told['folder']}/agent.db"
+    assert not Path(told["folder"]).with_name("real.db").exists()
 
 
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    """What a person reads in a pipe, and the folder with the temporary files; the current folder stayed empty."""
+    """What a person reads in a pipe, in cp1252, and the folder of its temporary files; the current one stayed empty."""
     here, temporary = tmp_path_factory.mktemp("here"), tmp_path_factory.mktemp("temporary")
-    command = [sys.executable, "-m", "ledger", "demo"]
-    env = os.environ | {"COLUMNS": "40", "TMPDIR": str(temporary)}
-    done = subprocess.run(command, cwd=here, env=env, capture_output=True, check=False)
+    env = {"COLUMNS": "40", "TMPDIR": str(temporary), "PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"}
+    done = process("demo", module="ledger", env=env, cwd=here)
     assert done.returncode == 0, done
     assert list(here.iterdir()) == []
-    return done.stdout.decode("utf-8"), temporary
+    return done.stdout.decode("cp1252"), temporary
 
 
+@UNCOUNTED
 def test_the_story_for_a_person(story: tuple[str, Path]) -> None:
-    """It is plain text in a pipe, says each step in order, and leaves one folder, which it names."""
+    """It is plain text in a pipe of any encoding, says each step in order, and leaves one folder, which it names."""
     told, temporary = story
     assert "\x1b" not in told
     steps = [
@@ -92,6 +107,7 @@ def test_the_story_for_a_person(story: tuple[str, Path]) -> None:
         "$ ledger replay session mini-agent",
         "final_answer, 6 turns, 7 calls",
         "$ ledger audit calls",
+        "In figures",
         "times the file was changed       1",
         "rm -r",
     ]
@@ -100,16 +116,7 @@ def test_the_story_for_a_person(story: tuple[str, Path]) -> None:
     assert list(temporary.iterdir()) == [named(told)]
 
 
-@pytest.mark.parametrize("env", [{"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}, {"PYTHONIOENCODING": "cp1252"}])
-def test_any_encoding_will_do(temporary: Path, env: dict[str, str]) -> None:
-    """The C locale and cp1252 show the same story."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    command = [sys.executable, "-X", "utf8=0", "-m", "ledger", "demo"]
-    done = subprocess.run(command, cwd=ROOT, env=clean | env, capture_output=True, check=False)
-    assert done.returncode == 0
-    assert b"In figures" in done.stdout
-
-
+@UNCOUNTED
 def test_the_commands_can_be_tried(story: tuple[str, Path]) -> None:
     """Each command that is shown can be copied into a shell and works there, in any folder, after the story ended."""
     told, _ = story
@@ -123,11 +130,14 @@ def test_the_commands_can_be_tried(story: tuple[str, Path]) -> None:
     assert "already" in done.stderr
 
 
+@UNCOUNTED
 def test_a_folder_of_ones_own(tmp_path: Path) -> None:
-    """With --folder it happens there; a folder that holds something is not touched."""
+    """With --folder it happens there, and any encoding will do; a second story there is refused."""
     home = tmp_path / "a b" / "story"
-    done = process("demo", "--folder", str(home), module="ledger")
-    assert (done.returncode, str(home) in done.stdout.decode()) == (0, True)
+    locale = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    done = process("demo", "--folder", str(home), module="ledger", env=locale)
+    assert (done.returncode, str(home) in done.stdout.decode("ascii")) == (0, True)
+    assert b"In figures" in done.stdout
     held = sorted(home.iterdir())
     again = process("demo", "--folder", str(home), module="ledger")
     assert (again.returncode, again.stdout) == (1, b"")
@@ -135,6 +145,7 @@ def test_a_folder_of_ones_own(tmp_path: Path) -> None:
     assert sorted(home.iterdir()) == held
 
 
+@UNCOUNTED
 def test_whoever_reads_one_line(temporary: Path) -> None:
     """`ledger demo | head -1` is quiet, and a story that nobody heard leaves nothing behind."""
     done = process("demo", module="ledger", shell="| head -1")
@@ -143,6 +154,7 @@ def test_whoever_reads_one_line(temporary: Path) -> None:
     assert list(temporary.iterdir()) == []
 
 
+@UNCOUNTED
 def test_a_reader_who_leaves_keeps_his_own_folder(tmp_path: Path) -> None:
     """A folder that was named stays, whoever left."""
     process("demo", "--folder", str(tmp_path / "mine"), module="ledger", shell="| head -1")
@@ -168,6 +180,7 @@ def test_it_is_coloured_on_a_terminal(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "\x1b[33mneeds-review\x1b[0m" in out.shown
 
 
+@UNCOUNTED
 def test_no_colour_is_for_the_commands_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """--no-color reaches the commands that the story runs."""
     out, _ = terminal(monkeypatch)
@@ -185,14 +198,6 @@ def test_it_brings_its_own_ledger(option: str) -> None:
     assert f"leave {option} out" in refused.stderr
 
 
-def test_the_environment_does_not_lead_it_astray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """LEDGER_DB names somebody's real ledger: the demo does not touch it."""
-    monkeypatch.setenv("LEDGER_DB", f"sqlite:///{tmp_path}/real.db")
-    told = json.loads(ask("demo", "--json", "--folder", str(tmp_path / "story"), command=main).stdout)
-    assert told["data"]["db"] == f"sqlite:///{tmp_path}/story/agent.db"
-    assert not (tmp_path / "real.db").exists()
-
-
 def test_it_is_over_when_anything_is_otherwise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An agent that cannot work ends the story with status 1, what was to be, and where to look."""
     monkeypatch.setattr(sys, "executable", shutil.which("false"))
@@ -202,6 +207,15 @@ def test_it_is_over_when_anything_is_otherwise(tmp_path: Path, monkeypatch: pyte
     assert f"Look at {tmp_path}/story" in failed.stderr
     told = json.loads(ask("demo", "--json", "--folder", str(tmp_path / "other"), command=main).stdout)
     assert told["error"]["code"] == "demo_failed"
+
+
+def test_a_folder_that_holds_something_is_not_touched(tmp_path: Path) -> None:
+    """It is refused before anything happens."""
+    (tmp_path / "mine").touch()
+    refused = ledger("demo", "--folder", str(tmp_path))
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "folder_in_use" in refused.stderr
+    assert list(tmp_path.iterdir()) == [tmp_path / "mine"]
 
 
 def test_a_system_without_the_signal_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -29,6 +30,7 @@ __all__ = [
     "MeetingTools",
     "asked",
     "begun",
+    "copied",
     "events_of",
     "killed",
     "opened",
@@ -137,4 +139,10 @@ def killed(folder: Path, *options: str) -> Place:
         process.kill()
     assert process.returncode == -signal.SIGKILL, said
     assert said[-1].startswith("turn 3")
+    return Place(folder)
+
+
+def copied(place: Place, folder: Path) -> Place:
+    """An agent's folder once more: what a process left there does not name it."""
+    shutil.copytree(place.folder, folder, dirs_exist_ok=True)
     return Place(folder)

@@ -15,15 +15,21 @@ from ledger.demo.place import Place
 from ledger.events import CallFlagged, CallSucceeded, SessionResumed
 from ledger.session.reading import open_reader
 from ledger.store.port import CallFilter
-from tests.demo.agents import asked, events_of, killed, opened, script, started
+from tests.demo.agents import asked, copied, events_of, killed, opened, script, started
 
 NEW = "start = (number - 1) * size"
 
 
+@pytest.fixture(scope="module")
+def left_behind(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """What a killed agent leaves, made once."""
+    return killed(tmp_path_factory.mktemp("left"))
+
+
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def place(left_behind: Place, tmp_path: Path) -> Place:
     """A folder in which an agent was killed inside its edit: the file was changed, and no outcome was recorded."""
-    found = killed(tmp_path)
+    found = copied(left_behind, tmp_path)
     assert NEW in (found.work / "pages.py").read_text()
     assert found.times_edited() == 1
     return found
@@ -100,10 +106,9 @@ def test_after_the_verdict_the_agent_carries_on(place: Place) -> None:
 
 
 @pytest.mark.parametrize("declared_before", [True, False], ids=["before", "after the crash"])
-def test_with_reconcile_it_settles_by_itself(tmp_path: Path, place: Place, declared_before: bool) -> None:
+def test_with_reconcile_it_settles_by_itself(left_behind: Place, tmp_path: Path, declared_before: bool) -> None:
     """An edit that can look for itself finds its text in the file: no person is asked, and it is not made again."""
-    if declared_before:
-        place = killed(tmp_path / "declared", "--reconcile")
+    place = killed(tmp_path, "--reconcile") if declared_before else copied(left_behind, tmp_path)
     status, lines, _ = ran(str(place.folder), "--reconcile")
     assert (status, lines[1][:6]) == (0, "turn 5")
     with opened(place.folder) as ledger:
