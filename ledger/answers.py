@@ -9,11 +9,16 @@ Reconcile functions return: Happened, DidNotHappen or CantTell
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from ledger.errors import restore
+from ledger.errors import UsageError, restore
+
+MAX_SECONDS: Final = 100 * 365 * 86400
+"""So long an approval may be asked for."""
+_UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 class ToolAnswer(Exception):
@@ -106,18 +111,42 @@ class Deny:
     rule: str | None = None
 
 
+def duration(said: str | float) -> float:
+    """Return "24h", "15m", "30s", "7d" or a number as seconds. Raises `UsageError` for anything else."""
+    if isinstance(said, int | float) and not isinstance(said, bool):
+        return float(said)
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([smhd])", said) if isinstance(said, str) else None
+    if found is None:
+        raise UsageError(f"not a duration: {str(said)[:40]!r}; write 30s, 15m, 24h or 7d")
+    return float(found[1]) * _UNITS[found[2]]
+
+
+def _are_names(who: Any) -> bool:
+    return bool(who) and isinstance(who, Iterable) and all(isinstance(name, str) and name for name in who)
+
+
 @dataclass(frozen=True, slots=True)
 class Ask:
     """
     A person decides. `who` names those who may approve (None: anybody), `expires` bounds the approval.
 
-    `expires` is a duration: "24h", "15m", "7d", or seconds.
+    `expires` is a duration: "24h", "15m", "7d", or seconds; None: no end. Raises `UsageError` for names that are none,
+    and for what is no time to come.
     """
 
     who: str | Sequence[str] | None = None
     expires: str | float | None = "24h"
     message: str | None = None
     rule: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what nobody could answer or would expire at once, where it is written."""
+        if self.who is not None and not _are_names(self.who):
+            raise UsageError("Ask(who=) takes a name, or several", hint='Write Ask("ada"), or Ask(who=["ada", "bob"]).')
+        if self.expires is not None and not 0 < duration(self.expires) <= MAX_SECONDS:
+            raise UsageError(
+                "Ask(expires=) takes a time to come, of at most 100 years", hint='Write Ask(expires="24h").'
+            )
 
 
 Decision: TypeAlias = Allow | Deny | Ask

@@ -11,12 +11,13 @@ from ledger.catalog.binder import Binder
 from ledger.catalog.contract import Contract
 from ledger.catalog.definition import ToolDefinition, ToolVersion
 from ledger.catalog.documents import version_of
-from ledger.catalog.fit import check_contract, check_fit, check_model_fit
+from ledger.catalog.fit import check_called, check_contract, check_fit, check_model_fit
 from ledger.catalog.function import Function, read_function
 from ledger.catalog.guard import guard_input
 from ledger.catalog.hints import Hint
 from ledger.catalog.names import check_name
 from ledger.catalog.output import root_schema
+from ledger.catalog.resources import check_reach
 from ledger.catalog.tool import Tool
 from ledger.catalog.words import listed, shown
 from ledger.errors import ToolMisfit
@@ -61,6 +62,8 @@ def build_tool(
     signature = read_function(function)
     reconcile = options.pop("reconcile", None)
     keys_function = options.pop("resource_keys") if callable(options.get("resource_keys")) else None
+    if keys_function is not None:
+        check_called(keys_function, "resource_keys=", "arguments")
     model = _model(schema, signature) if isinstance(schema, type) else None
     if definition is not None:
         chosen = _published(definition, version, signature, options, schema)
@@ -125,12 +128,15 @@ def _said(value: Any) -> str:
 def _derived(name: str, number: int, signature: Function, schema: JsonObject, options: dict[str, Any]) -> ToolVersion:
     words = {wire: options.pop(option, None) for option, wire in WORDS.items()}
     words["description"] = words["description"] or signature.description
+    guarded = guard_input(schema, path=signature.place)
+    contract = Contract.from_options(options, path=signature.place)
+    check_reach(contract.resource_keys, guarded, path=signature.place, pointer="/resource_keys")
     return version_of(
-        guard_input(schema, path=signature.place),
+        guarded,
         words=words,
         tool=check_name(name, path=signature.place),
         version=number,
-        contract=Contract.from_options(options, path=signature.place),
+        contract=contract,
         path=signature.place,
     )
 

@@ -13,6 +13,7 @@ from ledger.catalog.formats import FORMATS
 from ledger.catalog.guard import CAPS, LIMITS, Guarded, SchemaLimits, guard, guard_input
 from ledger.catalog.marks import refuse_marks
 from ledger.catalog.names import check_name
+from ledger.catalog.resources import check_reach
 from ledger.catalog.shape import shape_of, words_digest
 from ledger.catalog.vocabulary import DIALECTS, Dialect
 from ledger.catalog.words import listed, meant, shown
@@ -196,6 +197,7 @@ def _version(
         raise tool.fault("description", "a tool has a description: it is what a model chooses by")
     document, file = read(_file(place, "schema", f"v{number}.json"))
     guarded = guard_input(document, limits=settings.limits, dialect=settings.dialect, path=file)
+    check_reach(contract.resource_keys, guarded, path=place.path, pointer=f"{place.pointer}/contract/resourceKeys")
     output = _output(place, read, settings)
     return version_of(
         guarded,

@@ -103,7 +103,7 @@ def check_contract(version: ToolVersion, function: Function, reconcile: Callable
         message = f"{place} says supportsIdempotency, but {function.place} has no way to get the key."
         raise ToolMisfit(message[0].upper() + message[1:], hint="Take a parameter idempotency_key or context.")
     if reconcile is not None:
-        _check_reconcile(reconcile)
+        check_called(reconcile, "reconcile=", "arguments", "context")
 
 
 def _check_read(contract: Contract, place: str, function: Function, reconcile: Callable[..., Any] | None) -> None:
@@ -121,9 +121,20 @@ def _can_get_key(version: ToolVersion, function: Function) -> bool:
     return function.wants_idempotency_key or function.wants_context or "idempotencykey" in names
 
 
-def _check_reconcile(reconcile: Callable[..., Any]) -> None:
+def check_called(function: Any, what: str, *names: str) -> None:
+    """
+    Raise ToolMisfit if the host's *function* is none, or cannot be called with as many arguments as *names*.
+
+    *what* says where it was given. One that does not say what it takes is taken at its word.
+    """
+    hint = f"Write `def {getattr(function, '__name__', 'function')}({', '.join(names)})`."
+    if not callable(function):
+        raise ToolMisfit(f"{what} takes a function, not {type(function).__name__}.", hint=hint)
     try:
-        inspect.signature(reconcile).bind({}, None)
+        inspect.signature(function).bind(*names)
     except TypeError:
-        message = f"reconcile= {place_of(reconcile)} is called with two arguments, and takes others."
-        raise ToolMisfit(message, hint="Write `def reconcile(arguments, context)`.") from None
+        count = f"{len(names)} argument{'s' if len(names) > 1 else ''}"
+        message = f"{what} calls {place_of(function)} with {count}, and it takes others."
+        raise ToolMisfit(message, hint=hint) from None
+    except ValueError:  # some functions written in C
+        return

@@ -14,9 +14,11 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from typing import Any, Final, TypeAlias
 
-from ledger.catalog.words import shown
+from ledger.catalog.guard import Guarded
+from ledger.catalog.references import in_place
+from ledger.catalog.words import listed, meant, shown
 from ledger.errors import CatalogFault
-from ledger.strictjson import Json, JsonObject, canonical, check, resolve
+from ledger.strictjson import Json, JsonObject, canonical, check, from_pointer, resolve, to_pointer
 
 KeysFunction: TypeAlias = Callable[[JsonObject], Any]
 
@@ -53,6 +55,61 @@ def check_template(template: str, *, path: str = "", pointer: str = "") -> None:
         raise CatalogFault(
             f"the resource key {shown(template)} has a stray brace", path=path, pointer=pointer, hint=hint
         )
+
+
+def check_reach(templates: Iterable[str] | None, guarded: Guarded, *, path: str = "", pointer: str = "") -> None:
+    """Raise CatalogFault if a template names a place that the arguments of this schema never have."""
+    for template in templates or ():
+        pointers = [template] if template.startswith("/") else [f"/{each}" for each in _PLACEHOLDER.findall(template)]
+        for each in pointers:
+            try:
+                steps = from_pointer(each)
+            except LookupError as error:
+                raise CatalogFault(f"the resource key {shown(template)}: {error}", path=path, pointer=pointer) from None
+            _follow(template, steps, guarded, (path, pointer))
+
+
+def _follow(template: str, steps: tuple[str, ...], guarded: Guarded, place: tuple[str, str]) -> None:
+    here = {""}
+    for step in steps:
+        here = _in_place(guarded, here)
+        declared = {name for each in here for name in _fields(guarded.nodes[each])}
+        if step in declared:
+            here = {f"{at}{to_pointer(['properties', step])}" for at in here if step in _fields(guarded.nodes[at])}
+        elif any(_may_have_more(guarded.nodes[each], declared=bool(declared)) for each in here):
+            return
+        else:
+            message = f"the resource key {shown(template)} names no property of the schema{meant(step, declared)}"
+            there = f"There is {listed(sorted(declared))}. " if declared else ""
+            hint = f"{there}A constant has no slash in front and no braces."
+            raise CatalogFault(message, path=place[0], pointer=place[1], hint=hint)
+
+
+def _in_place(guarded: Guarded, start: set[str]) -> set[str]:
+    """Return the schemas that look at the same value as these."""
+    seen, waiting = set(start), list(start)
+    while waiting:
+        pointer = waiting.pop()
+        node = guarded.nodes[pointer]
+        after = set(in_place(pointer, node, guarded.dialect)) - seen if isinstance(node, dict) else set()
+        seen |= after
+        waiting.extend(after)
+    return seen
+
+
+def _fields(node: Json) -> JsonObject:
+    return node.get("properties", {}) if isinstance(node, dict) else {}
+
+
+def _may_have_more(node: Json, *, declared: bool) -> bool:
+    """Whether a schema lets an undeclared member be: it says so, or nothing at all of what it takes."""
+    if not isinstance(node, dict):
+        return node is True and not declared
+    rest = node.get("additionalProperties", node.get("unevaluatedProperties"))
+    if rest not in (None, False) or any(keyword in node for keyword in ("patternProperties", "items", "prefixItems")):
+        return True
+    types = node.get("type", "object")
+    return not declared and rest is None and ("object" in types or "array" in types)
 
 
 def checked_keys(keys: Any) -> frozenset[str] | None:

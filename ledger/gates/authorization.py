@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
 
-from ledger.answers import Allow, Ask, Deny
+from ledger.answers import Allow, Ask, Deny, duration
 from ledger.catalog import GATE_ERROR
 from ledger.events import CallApprovalRequested, CallAuthorized, CallDenied
 from ledger.events.fields import fits
-
-_UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,26 +73,12 @@ def _gate_error(policy: str, why: str) -> CallDenied:
 
 
 def _ask(policy: str, ask: Ask, digest: str, expiry: Callable[[float], str]) -> CallApprovalRequested:
-    if ask.who is not None and (not ask.who or not all(isinstance(name, str) and name for name in ask.who)):
-        raise ValueError("Ask(who=) takes a name, or several")
-    if ask.expires is not None and seconds(ask.expires) <= 0:
-        raise ValueError("Ask(expires=) takes a time to come")
     who = (ask.who,) if isinstance(ask.who, str) else tuple(ask.who) if ask.who is not None else None
     return CallApprovalRequested(
         arguments_digest=digest,
         who=who,
         message=ask.message,
-        expires_at=None if ask.expires is None else expiry(seconds(ask.expires)),
+        expires_at=None if ask.expires is None else expiry(duration(ask.expires)),
         policy=policy,
         rule=ask.rule,
     )
-
-
-def seconds(duration: str | float) -> float:
-    """Return "24h", "15m", "30s", "7d" or a number as seconds. Raises `ValueError` for anything else."""
-    if not isinstance(duration, str):
-        return float(duration)
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([smhd])", duration)
-    if found is None:
-        raise ValueError(f"not a duration: {duration[:40]!r}; write 30s, 15m, 24h or 7d")
-    return float(found[1]) * _UNITS[found[2]]

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, overload
 
 from ledger.catalog import Catalog, Registry, build_tool, load_catalog
+from ledger.catalog.fit import check_called
 from ledger.catalog.limit import read_limits
 from ledger.errors import UsageError
 from ledger.events import SessionOpened
@@ -145,27 +146,40 @@ class Ledger(Desk):
         """
         Register a business check of a tool ("" = of all): `fn(arguments, context)` returns None or `Invalid`.
 
-        Checks run after the schema gate, on a copy of the arguments that will run; one that raises fails closed.
+        Checks run after the schema gate, on a copy of the arguments that will run; one that raises fails closed. Raises
+        `UsageError` where no tool is named, `ToolMisfit` for a function that cannot be called so.
         """
+        if not isinstance(tool, str):
+            raise UsageError(
+                "check takes a tool's name", hint='Write @ledger.check("send_email"), or "" for all tools.'
+            )
 
         def register(function: F) -> F:
+            check_called(function, f"check({tool!r})", "arguments", "context")
             self._wiring.checks.setdefault(tool, []).append(function)
             return function
 
         return register
 
     def authorize(self, function: F) -> F:
-        """Register a policy: `fn(call, principal)` returns `Allow`, `Deny` or `Ask`; Deny over Ask over Allow."""
+        """
+        Register a policy: `fn(call, principal)` returns `Allow`, `Deny` or `Ask`; Deny over Ask over Allow.
+
+        Raises `ToolMisfit` for a function that cannot be called so.
+        """
+        check_called(function, "authorize", "call", "principal")
         self._wiring.policies.append(function)
         return function
 
     def safe_error(self, function: F) -> F:
         """Register what may be told of an exception: `fn(error)` returns a text for the model, or None."""
+        check_called(function, "safe_error", "error")
         self._wiring.safe_error = function
         return function
 
     def on_resolved(self, function: F) -> F:
         """Register a listener: `fn(call)` is called when a call that waited for a person has ended."""
+        check_called(function, "on_resolved", "call")
         self._wiring.listeners.append(function)
         return function
 

@@ -200,7 +200,7 @@ def give(path: str, deep: bool = False) -> None: ...
             lambda: build_tool(give, supports_idempotency=True),
             "says supportsIdempotency, but give .* has no way to get the key",
         ),
-        (lambda: build_tool(give, reconcile=lambda arguments: None), "called with two arguments"),
+        (lambda: build_tool(give, reconcile=lambda arguments: None), "reconcile= calls .* with 2 arguments"),
     ],
 )  # fmt: skip - one contradiction a line
 def test_a_contradiction_names_both_places(build: Callable[[], Tool], because: str) -> None:

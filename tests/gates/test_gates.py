@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from ledger import Allow, Ask, Deny, Invalid
+from ledger.answers import duration
 from ledger.catalog import compile_schema
+from ledger.errors import UsageError
 from ledger.events import CallApprovalRequested, CallAuthorized, CallDenied, CallRejected
 from ledger.gates import Asked, Situation, authorize, business, decode, lookup, validate
-from ledger.gates.authorization import seconds
 
 KNOWN: dict[str, Any] = {"known": True, "stage": "active", "side_effecting": True, "names": ("send", "look")}
 
@@ -151,7 +152,6 @@ def after(delay: float) -> str:
         ([Ask(), Deny("no", "No.")], CallDenied),
         ([Allow(), "yes"], CallDenied),
         ([Allow(), None], CallDenied),
-        ([Ask(expires="soon")], CallDenied),
     ],
     ids=str,
 )
@@ -184,11 +184,48 @@ def test_a_request_is_bound_to_digest_people_and_expiry() -> None:
 )
 def test_durations(text: str | float, expected: float) -> None:
     """A number with its unit, or seconds."""
-    assert seconds(text) == expected
+    assert duration(text) == expected
 
 
 @pytest.mark.parametrize("wrong", ["", "h", "15", "15 m", "-1h", "1h30m", "٣h"])
 def test_what_is_no_duration(wrong: str) -> None:
     """The error says how to write one."""
-    with pytest.raises(ValueError, match="write 30s, 15m, 24h or 7d"):
-        seconds(wrong)
+    with pytest.raises(UsageError, match="write 30s, 15m, 24h or 7d"):
+        duration(wrong)
+
+
+@pytest.mark.parametrize(
+    ("options", "because"),
+    [
+        ({"expires": "soon"}, "write 30s, 15m, 24h or 7d"),
+        ({"expires": True}, "not a duration"),
+        ({"expires": ["1h"]}, "not a duration"),
+        ({"expires": 0}, "a time to come"),
+        ({"expires": "0s"}, "a time to come"),
+        ({"expires": -5}, "a time to come"),
+        ({"expires": float("nan")}, "a time to come"),
+        ({"expires": float("inf")}, "a time to come"),
+        ({"expires": "36501d"}, "100 years"),
+        ({"who": ""}, "a name, or several"),
+        ({"who": ()}, "a name, or several"),
+        ({"who": ["ada", ""]}, "a name, or several"),
+        ({"who": 7}, "a name, or several"),
+        ({"who": ["ada", 7]}, "a name, or several"),
+    ],
+    ids=str,
+)
+def test_a_request_that_nobody_could_answer_is_refused_where_it_is_written(options: Any, because: str) -> None:
+    """Not at the first call: a person reads at once what is wrong with it."""
+    with pytest.raises(UsageError, match=because):
+        Ask(**options)
+
+
+def test_a_request_that_cannot_be_dated_denies() -> None:
+    """Whatever fails with an answer that a policy gave: it fails closed."""
+
+    def never(_delay: float) -> str:
+        raise OverflowError("no such year")
+
+    decision = authorize([Asked("p", Ask())], "digest", never)
+    assert isinstance(decision, CallDenied)
+    assert (decision.code, decision.rule) == ("gate_error", "no such year")

@@ -12,7 +12,7 @@ import pytest
 
 from ledger import Allow, Ask, Deny, Happened, Invalid, Ledger, NotFound, Rejected, Unavailable
 from ledger.catalog import default_catalog_root
-from ledger.errors import KeyConflict, UsageError, VerdictRefused
+from ledger.errors import KeyConflict, ToolMisfit, UsageError, VerdictRefused
 from ledger.events import Event, SessionOpened, Unreadable, encode
 from ledger.session.core import Core
 from ledger.testing import crash
@@ -488,3 +488,40 @@ class CutOff(BaseException):
 def stop() -> None:
     """Cut off."""
     raise CutOff
+
+
+@pytest.mark.parametrize(
+    ("register", "because"),
+    [
+        (lambda ledger: ledger.authorize(lambda call: None), r"authorize calls .*lambda.* with 2 arguments"),
+        (lambda ledger: ledger.authorize(Allow()), "authorize takes a function, not Allow"),
+        (lambda ledger: ledger.check("send")(lambda arguments: None), r"check\('send'\) calls .* with 2 arguments"),
+        (lambda ledger: ledger.check("send")(None), "takes a function, not NoneType"),
+        (lambda ledger: ledger.check(lambda arguments, context: None), "check takes a tool's name"),
+        (lambda ledger: ledger.safe_error(lambda: ""), "safe_error calls .* with 1 argument,"),
+        (lambda ledger: ledger.on_resolved(lambda a, b: None), "on_resolved calls .* with 1 argument,"),
+    ],
+)
+def test_a_function_that_could_not_be_called_is_refused_when_it_is_given(
+    ledger: Ledger, register: Any, because: str
+) -> None:
+    """Not at the first call, where it would deny everything without a word to its author."""
+    with pytest.raises((UsageError, ToolMisfit), match=because):
+        register(ledger)
+    assert (ledger._wiring.policies, ledger._wiring.checks, ledger._wiring.listeners) == ([], {}, [])
+
+
+def test_a_function_that_does_not_say_what_it_takes_is_taken_at_its_word(ledger: Ledger) -> None:
+    """Some functions written in C have no signature, and methods and partials are counted as they are called."""
+
+    class Policy:
+        def __call__(self, call: Any, principal: Any) -> Allow:
+            return Allow()
+
+        def check(self, arguments: Any, context: Any, strict: bool = True) -> None:
+            """Let it pass."""
+
+    assert ledger.authorize(Policy()) is ledger._wiring.policies[0]
+    ledger.check("")(Policy().check)
+    ledger.safe_error(dict)
+    assert len(ledger._wiring.checks[""]) == 1

@@ -203,7 +203,10 @@ class _Comparison:
         message = "some values of the old form have no image here, and the file does not list what it `narrows`"
         left = tuple(Reason(code="not_total", pointer=pointer, message=message) for pointer in self.image.partial)
         reasons, loss = _reasons(against) + left, self._loss(found)
-        places = [*against, *(Reason(code="", pointer=each, message=_NO_IMAGE) for each in self.image.partial)]
+        places: list[Finding | Reason] = [
+            *against,
+            *(Reason(code="", pointer=each, message=_NO_IMAGE) for each in self.image.partial),
+        ]
         write = None if certain else _to_write("narrows", places)
         if loss is None and not certain and not self.image.exact:  # it may be about values that are no images
             return Proof(status="unknown", reasons=reasons, write=write)
