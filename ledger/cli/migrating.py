@@ -4,29 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from pathlib import Path
+from typing import Any
 
+from ledger.catalog.words import meant
 from ledger.cli.answering import answering
-from ledger.cli.commands import copyable
 from ledger.cli.faults import DONE, FAILED, WAITS, fault_of
-from ledger.cli.rows import dumps
+from ledger.cli.opening import catalog_folder
+from ledger.cli.planning import draft_lines, end_lines, plan_lines
 from ledger.cli.shell import Shell
-from ledger.cli.table import tail
 from ledger.cli.text import Ink, Line
-from ledger.errors import LedgerError, UsageError
-from ledger.schema_migration import Judged, Plan, planned
+from ledger.errors import CatalogFault, LedgerError, UsageError
+from ledger.schema_migration import Plan, planned
 from ledger.schema_migration.plan import Scope
 from ledger.session.ledger import Ledger
 from ledger.strictjson import JsonObject
-
-_MOST_LINES: Final = 20
-_WORDS: Final = {
-    "current": "need nothing",
-    "migratable": "can be carried",
-    "needs-person": "need a person",
-    "invalid": "are invalid under their own version",
-    "in-doubt": "may have happened: their form does not change",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +54,9 @@ def run(shell: Shell, wanted: Wanted) -> int:
     """Do what is wanted, print it, and return the exit status."""
     scope = Scope(tool=wanted.tool, session=wanted.session, every=wanted.every, to=wanted.to)
     told = _Told(applied=wanted.apply)
+    if catalog_folder(shell) is None:
+        hint = "Name the folder of the release's tools with --catalog."
+        raise CatalogFault("there is no catalog folder here", path=str(Path(shell.catalog)), hint=hint)
     with answering(shell, read_only=not wanted.apply) as ledger:
         _known(ledger, wanted)
         if wanted.apply:
@@ -70,7 +65,7 @@ def run(shell: Shell, wanted: Wanted) -> int:
             for judged in shell.out.progress(planned(ledger.reader, ledger.registry, scope), "Planning"):
                 told.plan.add(judged)
             told.drafts = list(_drafts(ledger, told.plan)) if wanted.suggest else None
-    shell.out.show(told.to_wire(), _lines(shell, told))
+    shell.out.show(told.to_wire(), _lines(shell, wanted, told))
     if told.errors or (wanted.strict and told.plan.needed):
         return FAILED
     return WAITS if wanted.apply and told.plan.needed else DONE
@@ -97,7 +92,8 @@ def _known(ledger: Ledger, wanted: Wanted) -> None:
     definition = ledger.registry.definition(wanted.tool)
     if definition is None:
         hint = "Name it as `ledger tool` does, or give --catalog."
-        raise UsageError(f"the catalog has no tool {wanted.tool!r}", hint=hint)
+        near = meant(wanted.tool, ledger.registry.names)
+        raise UsageError(f"the catalog has no tool {wanted.tool!r}{near}", hint=hint)
     if wanted.to is not None and wanted.to not in definition.versions:
         there = ", ".join(f"v{number}" for number in definition.versions)
         raise UsageError(f"{wanted.tool} has no version {wanted.to}", hint=f"There are {there}.")
@@ -114,40 +110,11 @@ def _apply(shell: Shell, ledger: Ledger, scope: Scope, told: _Told) -> None:
             told.errors.append((session.session_id, session.error))
 
 
-def _lines(shell: Shell, told: _Told) -> Iterator[Line]:
-    if not told.plan.groups:
-        yield "No call is open: nothing to carry."
-    for group in told.plan.to_wire()["groups"]:
-        versions = f"v{group['fromVersion'] or '?'} to v{group['toVersion'] or '?'}"
-        grade = f" ({group['grade']})" if group["grade"] else ""
-        why = f": {group['code']}" if group["code"] else ""
-        asks = group["status"] in ("needs-person", "invalid")
-        words = f"{group['calls']} {_WORDS[group['status']]}{grade}{why}"
-        yield (Ink(group["tool"], "strong"), f"  {versions}  ", Ink(words, "warn") if asks else words)
-    for judged in told.plan.asked[:_MOST_LINES]:
-        yield _asked(judged)
-    if len(told.plan.asked) > _MOST_LINES:
-        yield f"  … and {told.plan.needed - _MOST_LINES} more (--json names them)"
-    for draft in told.drafts or ():
-        yield f"A guess at {draft['tool']}/v{draft['from']}-v{draft['to']}.upcast.json, for whoever asserts it:"
-        yield dumps(draft)
-    if told.drafts == []:
-        yield "Nothing can be guessed."
+def _lines(shell: Shell, wanted: Wanted, told: _Told) -> Iterator[Line]:
+    yield from plan_lines(told.plan)
+    if told.drafts is not None:
+        yield from draft_lines(shell, told.drafts)
     for session_id, error in told.errors:
         yield (Ink(session_id, "strong"), ": ", Ink(fault_of(error).words, "bad"))
-    yield _end(shell, told)
-
-
-def _asked(judged: Judged) -> Line:
-    call = judged.call
-    reached = f", carried to v{judged.reached}" if judged.reached not in (None, call.schema_version) else ""
-    return f"  {tail(call.call_id)}  {call.tool} in {call.session_id}{reached}: {judged.message}"
-
-
-def _end(shell: Shell, told: _Told) -> Line:
-    ready = told.plan.count("migratable")
-    if told.applied:
-        return f"{told.carried} carried; {told.plan.needed} need a person."
-    if ready:
-        return f"Nothing was changed. {ready} can be carried: `{copyable(shell, 'migrate-schemas', '--apply')}`."
-    return "Nothing was changed."
+    carried = told.carried if told.applied else None
+    yield from end_lines(shell, told.plan, carried=carried, strict=wanted.strict, suggested=wanted.suggest)

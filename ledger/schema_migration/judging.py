@@ -85,15 +85,19 @@ def judge(registry: Registry, call: Call, *, to: int | None = None) -> Judged:
     if call.ran_elsewhere or call.reason == "duplicate":
         return Judged(call=call, status="current")
     if definition is None or call.schema_version is None:
-        return _person(
-            call, None, "tool_unknown", "the catalog does not have it, or its files have a fault: `ledger tool check`"
-        )
+        return _person(call, None, "tool_unknown", _why_unknown(registry, call.tool))
     target = to if to is not None else definition.current
     if call.contradicted or (call.state == "started" and call.side_effecting):
         return Judged(call=call, status="in-doubt", to_version=target)
     if call.state == "started" and target != call.schema_version:
         return _person(call, target, "started", "it was started in the old form; what started is not carried")
     return _unstarted(registry, definition, call, target)
+
+
+def _why_unknown(registry: Registry, tool: str) -> str:
+    faults = registry.catalog.faults if registry.catalog is not None else ()
+    fault = next((each for each in faults if each.tool == tool), None)
+    return "the catalog does not have it" if fault is None else f"its files have a fault: {fault.message}"
 
 
 def is_retired(definition: ToolDefinition, *, side_effecting: bool) -> bool:

@@ -44,18 +44,23 @@ class Plan:
     """
     What was planned so far, counted by tool, versions and status.
 
-    `asked` are the first calls that need a person, `cut` says that there are more.
+    `asked` are the first calls that need a person, `cut` says that there are more. `asked_anew` counts those of them
+    that are carried all the same, and `lacks_file` says that some of them only want an upcast file.
     """
 
     groups: Counter[Group] = field(default_factory=Counter)
     asked: list[Judged] = field(default_factory=list)
     cut: bool = False
+    asked_anew: int = 0
+    lacks_file: bool = False
 
     def add(self, judged: Judged) -> None:
         """Count one more call."""
         call = judged.call
         version = judged.to_version
         self.groups[Group(call.tool, call.schema_version, version, judged.status, judged.grade, judged.code)] += 1
+        self.asked_anew += judged.carried_to_be_asked
+        self.lacks_file = self.lacks_file or judged.code == "no_upcast"
         if judged.status in _ASKS:
             self.cut = self.cut or len(self.asked) >= MOST_SHOWN
             if not self.cut:

@@ -570,18 +570,71 @@ def test_the_command_applies(here: Deploy) -> None:
 
 
 def test_a_person_reads_the_plan(here: Deploy, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each group in a line, each call that needs a person in one, and what to do next."""
+    """Each group in a line, each call that needs a person below its reason, and what to do next."""
+    tail = next(row["callId"] for row in desk(here).calls(session="b"))[-8:]
     lines = ledger("migrate-schemas").stdout.splitlines()
-    assert lines[0] == "charge  v1 to v2  1 are invalid under their own version: invalid_before"
-    assert lines[1] == "charge  v1 to v2  1 can be carried (iso)"
-    assert "charge in b: " in lines[2]
-    assert lines[3] == "Nothing was changed. 1 can be carried: `ledger migrate-schemas --apply`."
-    named = ledger("migrate-schemas", "--catalog", "catalog").stdout.splitlines()[3]
+    assert lines == [
+        "charge  v1 to v2  1 call is invalid under its own version: invalid_before",
+        "charge  v1 to v2  1 call can be carried (iso)",
+        '  charge: /amt: expected integer, got string "five"',
+        f"    {tail}  in b",
+        "Nothing was changed. 1 call can be carried: `ledger migrate-schemas --apply`.",
+    ]
+    assert ledger("migrate-schemas", "--strict").stdout.splitlines() == [
+        *lines,
+        "Failed by --strict: 1 call needs a person.",
+    ]
+    named = ledger("migrate-schemas", "--catalog", "catalog").stdout.splitlines()[-1]
     assert named.endswith("`ledger migrate-schemas --apply --catalog catalog`.")
-    assert ledger("migrate-schemas", "--apply").stdout.splitlines()[-1] == "1 carried; 1 need a person."
-    assert ledger("migrate-schemas", "--session", "a").stdout.splitlines()[-1] == "Nothing was changed."
-    monkeypatch.setattr("ledger.cli.migrating._MOST_LINES", 0)
+    end = "1 call was carried; 1 call needs a person."
+    assert ledger("migrate-schemas", "--apply").stdout.splitlines()[-1] == end
+    assert ledger("migrate-schemas", "--session", "a").stdout.splitlines() == [
+        "charge  v2  1 call needs nothing",
+        "Nothing was changed.",
+    ]
+    monkeypatch.setattr("ledger.cli.planning._MOST_LINES", 0)
     assert "  … and 1 more (--json names them)" in ledger("migrate-schemas").stdout
+
+
+def test_a_person_reads_of_what_is_asked_anew(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before it is done how many calls that are, and afterwards where they are listed."""
+    monkeypatch.chdir(deploy.folder)
+    monkeypatch.setenv("LEDGER_CATALOG", "catalog")
+    allowed(deploy)
+    deploy.write(2)
+    command = "Nothing was changed. 0 calls can be carried, 1 to be asked about anew: `ledger migrate-schemas --apply`."
+    assert ledger("migrate-schemas").stdout.splitlines()[-1] == command
+    assert ledger("migrate-schemas", "--apply").stdout.splitlines()[-2:] == [
+        "1 call was carried; 1 call needs a person.",
+        "Of the approvals that lapsed a person is asked anew: `ledger review list`.",
+    ]
+
+
+def test_a_chain_that_stops_says_how_far_it_is_proved(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first step is proved, and the second one is a change of meaning; several calls share the reason."""
+    monkeypatch.chdir(deploy.folder)
+    monkeypatch.setenv("LEDGER_CATALOG", "catalog")
+    for name in ("a", "b"):
+        never_ran(deploy, name)
+    deploy.write(3)
+    lines = ledger("migrate-schemas").stdout.splitlines()
+    assert lines[0] == "charge  v1 to v3  2 calls need a person (iso): semantic"
+    assert lines[1] == "  charge (proved up to v2): A currency has to be named now."
+    assert [line.split()[1:] for line in lines[2:4]] == [["in", "a"], ["in", "b"]]
+    assert lines[4:] == ["Nothing was changed."]
+
+
+def test_without_a_catalog_there_is_no_plan(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every tool would be unknown; a tool whose files have a fault is told with that fault."""
+    monkeypatch.chdir(deploy.folder)
+    never_ran(deploy)
+    status, code, message = failure("migrate-schemas")
+    assert (status, code) == (1, "catalog_fault")
+    assert "there is no catalog folder here" in message
+    (deploy.folder / "catalog/charge/v1.json").write_text("{")
+    [asked_] = json.loads(ledger("migrate-schemas", "--catalog", "catalog", "--json").stdout)["data"]["needsPerson"]
+    assert (asked_["code"], asked_["message"].startswith("its files have a fault: ")) == ("tool_unknown", True)
+    assert ledger("migrate-schemas", "--catalog", "catalog").stdout.startswith("charge  v1  1 call needs a person")
 
 
 def test_an_open_ledger_without_open_calls(here: Deploy) -> None:
@@ -616,8 +669,11 @@ def test_a_missing_file_can_be_guessed_and_is_never_applied(here: Deploy) -> Non
     [draft] = told("--suggest")[1]["drafts"]
     assert (draft["from"], draft["to"], "assertedBy" in draft) == (1, 2, False)
     lines = ledger("migrate-schemas", "--suggest").stdout.splitlines()
-    assert "A guess at charge/v1-v2.upcast.json, for whoever asserts it:" in lines
-    assert json.dumps(draft) in lines
+    at = lines.index("A guess at catalog/charge/v1-v2.upcast.json, for whoever asserts it:")
+    assert json.loads("".join(lines[at + 1 : lines.index("}") + 1])) == draft
+    assert lines[-1] == "Nothing was changed."
+    hint = "Upcast files are missing; drafts of them: `ledger migrate-schemas --suggest`."
+    assert ledger("migrate-schemas").stdout.splitlines()[-1] == hint
     (here.folder / "catalog/charge/v1-v2.upcast.json").write_text(json.dumps(draft))
     assert {row["status"] for row in told("--suggest")[1]["groups"]} == {"needs-person"}
 
@@ -640,6 +696,7 @@ def test_over_a_file_that_is_there_the_next_one_is_guessed(deploy: Deploy, monke
         (("--apply", "--all"), "open calls only"),
         (("--to", "2"), "--tool"),
         (("--tool", "nope"), "no tool 'nope'"),
+        (("--tool", "charges"), 'did you mean "charge"?'),
         (("--tool", "charge", "--to", "9"), "no version 9"),
     ],
 )
