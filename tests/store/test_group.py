@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import signal
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import FrameType
@@ -248,14 +249,55 @@ def test_an_interrupted_heir_passes_the_lead_on(gate: Gate) -> None:
     assert other.answer == "done other"
 
 
-@pytest.mark.parametrize("name", ["submit", "_lead", "_finish", "_appoint"])
+def answered(gate: Gate, callers: int) -> GroupWriter[Ask, str]:
+    """Return a writer that has just answered so many callers."""
+    writer: GroupWriter[Ask, str] = GroupWriter(gate.commit)
+    writer._away, writer._answered = callers, time.monotonic()
+    return writer
+
+
+def test_a_leader_stands_aside_for_those_who_were_just_answered(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the last of them in the queue it commits for all at once."""
+    for name in ("SLICE", "RECENT", "LONGEST"):
+        monkeypatch.setattr(f"ledger.store.group.{name}", 60)
+    writer: GroupWriter[Ask, str] = GroupWriter(gate.commit)
+    gate.go.release(9)
+    assert [writer.submit(Ask("alone"), patience=None) for _ in range(2)] == ["done alone"] * 2
+    assert gate.groups == [["alone"], ["alone"]]  # there was nobody to wait for
+    gate.groups.clear()
+    writer = answered(gate, 3)
+    callers = []
+    for number, name in enumerate(("b", "a", "c"), 1):
+        callers.append(Caller(writer, name))
+        if number < 3:
+            queued(writer, number)
+    for caller in callers:
+        caller.join()
+    assert gate.groups == [["a", "b", "c"]]
+
+
+@pytest.mark.parametrize(("slice_", "recent", "longest"), [(0, 60, 60), (60, 60, 0), (60, 0, 60)])
+def test_a_leader_does_not_wait_for_those_who_stay_away(
+    gate: Gate, monkeypatch: pytest.MonkeyPatch, slice_: float, recent: float, longest: float
+) -> None:
+    """It commits alone where nobody came in a while, where it stood aside long enough, where all left before."""
+    monkeypatch.setattr("ledger.store.group.SLICE", slice_)
+    monkeypatch.setattr("ledger.store.group.RECENT", recent)
+    monkeypatch.setattr("ledger.store.group.LONGEST", longest)
+    gate.go.release(2)
+    writer = answered(gate, 3)
+    assert [writer.submit(Ask(name), patience=None) for name in ("a", "d")] == ["done a", "done d"]
+    assert gate.groups == [["a"], ["d"]]
+
+
+@pytest.mark.parametrize("name", ["submit", "_came", "_stand_aside", "_lead", "_finish", "_appoint"])
 def test_ctrl_c_at_any_line_of_the_leader_leaves_the_writer_usable(name: str) -> None:
     """Whatever line it hits, the same thread's next request, and another thread's, are answered."""
     code = getattr(GroupWriter, name).__code__
     for line in itertools.count(1):
         gate = Gate()
         gate.go.release(9)
-        writer: GroupWriter[Ask, str] = GroupWriter(gate.commit)
+        writer = answered(gate, 2)
         hit = interrupted_at(line, code, lambda w=writer: w.submit(Ask("first"), patience=5))  # type: ignore[misc]  # bound
         assert writer.submit(Ask("second"), patience=5) == "done second"
         other = Caller(writer, "other", patience=5)
