@@ -105,6 +105,10 @@ class Scope:
     every: bool = False
     to: int | None = None
 
+    def holds(self, registry: Registry, tool: str) -> bool:
+        """Whether calls recorded under this name are asked for: under it, or under the one that the tool has now."""
+        return self.tool in (None, tool, registry.home(tool))
+
 
 def sessions_of(reader: Reader, scope: Scope) -> Iterator[str]:
     """
@@ -139,18 +143,23 @@ class Planner:
 
     def open_calls(self, session_id: str, scope: Scope) -> Iterator[Judged]:
         """Yield what becomes of the calls of a session that have not ended."""
-        where = CallFilter(session_id=session_id, tool=scope.tool, states=OPEN)
-        return self._judged(where, scope)
+        return self._judged(CallFilter(session_id=session_id, tool=self._led_by(scope), states=OPEN), scope)
 
     def every_call(self, scope: Scope) -> Iterator[Judged]:
         """Yield what would become of each recorded call. Raises `UnknownSession`."""
         if scope.session is not None and self.reader.head(scope.session) is None:
             raise UnknownSession(scope.session)
-        return self._judged(CallFilter(session_id=scope.session, tool=scope.tool), scope)
+        return self._judged(CallFilter(session_id=scope.session, tool=self._led_by(scope)), scope)
+
+    def _led_by(self, scope: Scope) -> str | None:
+        """Return the one name to look up; None where the tool had other names too, so that all are looked at."""
+        heirs = {self.registry.home(name) for name in self.registry.given_up}
+        return None if scope.tool in heirs else scope.tool
 
     def _judged(self, where: CallFilter, scope: Scope) -> Iterator[Judged]:
-        for placed in placed_calls(self.reader, where):
-            found = glance(self.registry, self.digests, placed.row, to=scope.to) or self._read(placed.row, scope)
+        rows = (placed.row for placed in placed_calls(self.reader, where))
+        for row in (each for each in rows if scope.holds(self.registry, each.tool)):
+            found = glance(self.registry, self.digests, row, to=scope.to) or self._read(row, scope)
             if found is not None:
                 yield found
 

@@ -68,7 +68,7 @@ def _migrated(core: Core, scope: Scope) -> Steps[Migrated]:
 
 def _judged(core: Core, scope: Scope) -> Iterator[Judged]:
     for call in core.history.open_calls() if core.history.closed is None else ():
-        if call.executor == "host" and scope.tool in (None, call.tool):
+        if call.executor == "host" and scope.holds(core.wiring.registry, call.tool):
             yield judge(core.wiring.registry, call, to=scope.to)
 
 

@@ -25,7 +25,7 @@ from ledger.store.port import Append
 from ledger.testing import crash
 from ledger.testing.contract.building import Story
 from tests.cli.running import failure, ledger
-from tests.recovery.deploys import V1, Deploy
+from tests.recovery.deploys import RENAME, V1, Deploy
 from tests.recovery.scenes import Gone, gone
 from tests.session.agents import asked, recorded, types
 
@@ -686,6 +686,22 @@ def test_over_a_file_that_is_there_the_next_one_is_guessed(deploy: Deploy, monke
     deploy.write(3)
     (deploy.folder / "catalog/charge/v2-v3.upcast.json").unlink()
     assert told("--suggest")[1]["drafts"] == []
+
+
+@pytest.mark.parametrize("name", ["charge", "pay"])
+def test_a_tool_is_found_under_each_name_it_had(deploy: Deploy, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Its calls keep the name that they were recorded under; both names ask for them."""
+    monkeypatch.chdir(deploy.folder)
+    monkeypatch.setenv("LEDGER_CATALOG", "catalog")
+    never_ran(deploy)
+    operations = [*RENAME["ops"], {"op": "rename_tool", "from": "charge", "to": "pay"}]  # type: ignore[misc]  # JSON
+    deploy.write(2, tool="pay", ops=operations)
+    edit(deploy.folder / "catalog/charge/tool.json", name="pay", reserved=["charge"])
+    (deploy.folder / "catalog/charge").rename(deploy.folder / "catalog/pay")
+    for every in ((), ("--all",)):
+        groups = told("--tool", name, *every)[1]["groups"]
+        assert [(row["tool"], row["status"], row["calls"]) for row in groups] == [("charge", "migratable", 1)]
+    assert told("--tool", name, "--apply")[1]["carried"] == 1
 
 
 @pytest.mark.parametrize(
