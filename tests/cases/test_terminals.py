@@ -14,6 +14,8 @@ from tests.cases.scenes import SESSION, Desk
 from tests.cli.running import ledger, process
 from tests.session.agents import asked
 
+pytestmark = pytest.mark.uncounted
+
 
 def test_a_pipe_that_is_closed_early_gets_a_traceback(desk: Desk) -> None:
     """`| head -1` on ten thousand events is one line, nothing on stderr, no fault, and no half-written transaction."""

@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 
 from ledger.cli import main, streams
 from tests.cli.sample import root
+from tests.helpers.counting import untraced
 
 ROOT = Path(__file__).parents[2]
 
@@ -58,7 +59,7 @@ def process(
 ) -> subprocess.CompletedProcess[bytes]:
     """Run a command line as a process; `module` is `ledger` for the real one, `shell` what follows in a pipeline."""
     command = [sys.executable, "-m", module, *arguments]
-    whole = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    whole = {name: value for name, value in untraced().items() if not name.startswith("PYTHON")}
     if shell:
         command = ["bash", "-c", f'set -o pipefail; "$@" {shell}', "bash", *command]
     return subprocess.run(

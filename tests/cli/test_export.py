@@ -96,6 +96,7 @@ def run(*arguments: str) -> str:
     return result.stdout_bytes.decode()  # as it is written: `stdout` has other line ends
 
 
+@pytest.mark.uncounted
 def test_every_format_gives_back_each_field(here: Path) -> None:
     """12,346 events as json, jsonl and csv: the same count, the same fields, null and the empty text apart."""
     lines = run("events", "--format", "jsonl").splitlines()
@@ -112,6 +113,7 @@ def test_every_format_gives_back_each_field(here: Path) -> None:
     assert odd == {None, ""}
 
 
+@pytest.mark.uncounted
 def test_no_cell_runs_unless_asked_for(here: Path) -> None:
     """No field of the CSV begins as a formula; with --keep-formulas a program gets the very texts."""
     options = ("calls", "--until", "2027-01-01", "--after", "11000", "--format")

@@ -343,6 +343,7 @@ def texts_of(tool: str) -> list[str]:
     return [name for name, field in schema["properties"].items() if field["type"] == "string" and "enum" not in field]
 
 
+@pytest.mark.uncounted
 @pytest.mark.parametrize(("tool", "field"), [(tool, field) for tool in TOOLS for field in texts_of(tool)])
 def test_hostile_text_stays_text(hostile: Host, monkeypatch: pytest.MonkeyPatch, tool: str, field: str) -> None:
     """What is syntax for a shell, SQL, a URL, a template or a terminal goes through each text field as text.

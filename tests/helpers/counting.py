@@ -20,6 +20,11 @@ CHILDREN = ("COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START")
 """By these a Python that a test starts is told to trace itself (https://coverage.readthedocs.io/en/latest/subprocess.html)."""
 
 
+def untraced() -> dict[str, str]:
+    """Return the environment for a Python that does what other tests reach in a traced process: it starts sooner."""
+    return {name: value for name, value in os.environ.items() if name not in CHILDREN}
+
+
 def stop() -> None:
     """Trace neither this thread nor those that it starts."""
     sys.settrace(None)

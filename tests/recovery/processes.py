@@ -11,13 +11,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from tests.helpers.counting import untraced
+
 
 class Host:
     """A child that works on a turn; see `tests.recovery.child`."""
 
     def __init__(self, folder: Path, *calls: tuple[str, dict[str, Any]]) -> None:
         command = [sys.executable, "-m", "tests.recovery.child", str(folder), json.dumps(calls)]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._process = subprocess.Popen(command, env=untraced(), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.pid = self._process.pid
 
     def heard(self) -> str:
