@@ -16,6 +16,7 @@ from ledger.cli.rows import Row
 from ledger.cli.shell import Shell
 from ledger.cli.table import tail
 from ledger.cli.text import Ink, Line
+from ledger.errors import CatalogFault
 from ledger.session.reading import open_reader
 from ledger.store.maintenance import Health, ServerHealth, check, check_server, is_server
 from ledger.store.port import Reader
@@ -58,17 +59,27 @@ def checked(shell: Shell, *, rebuild: bool) -> tuple[Row, int]:
 
 
 def _upcasts(shell: Shell, reader: Reader) -> Row:
-    """Hold the recorded upcasts to the catalog's files; a ledger without any needs no catalog."""
+    """
+    Hold the recorded upcasts to the catalog's files; a ledger without any needs no catalog.
+
+    A catalog that cannot be read keeps nobody from knowing how the ledger is.
+    """
     from ledger.schema_migration.confirming import Confirmed, confirming
+
+    faults: list[str] = []
 
     def catalog() -> Catalog | None:
         folder = catalog_folder(shell)
-        return load_catalog(folder) if folder is not None else None
+        try:
+            return load_catalog(folder) if folder is not None else None
+        except CatalogFault as fault:
+            faults.append(fault.message)
+            return None
 
     found = Confirmed()
     for _ in shell.out.progress(confirming(reader, catalog, found), "Confirming upcasts"):
         pass
-    return found.to_wire()
+    return found.to_wire() | {"catalogFault": faults[0] if faults else None}
 
 
 def _file(health: Health) -> Row:
@@ -217,11 +228,10 @@ def _doubt(found: Row) -> str:
 
 
 def _remarks(data: Row) -> Iterator[str]:
-    back, beyond = data["clockBack"], data["upcasts"]["beyond"]
+    back, beyond, fault = data["clockBack"], data["upcasts"]["beyond"], data["upcasts"]["catalogFault"]
     if back:
         yield f"The clock went back {back} times; order is by sequence, so nothing is wrong."
     if beyond:
-        yield (
-            f"{beyond} of {data['upcasts']['recorded']} recorded upcasts were held to their digests only: the catalog"
-            " at hand does not have their files. Name the catalog with --catalog."
-        )
+        told = f"{beyond} of {data['upcasts']['recorded']} recorded upcasts were held to their digests only"
+        why = f"the catalog cannot be read ({fault})" if fault else "the catalog at hand does not have their files"
+        yield f"{told}: {why}. Name the catalog with --catalog."

@@ -190,6 +190,12 @@ def test_a_catalog_without_the_file_is_told(place: Path, monkeypatch: pytest.Mon
     assert "--catalog" in told
     monkeypatch.delenv("LEDGER_CATALOG")
     assert data("db", "check")["upcasts"]["beyond"] == CALLS
+    result = ledger("db", "check", "--catalog", "nowhere")
+    told = " ".join(result.stdout.split())
+    assert (result.exit_code, "the catalog cannot be read (nowhere: there is no such catalog folder)" in told) == (
+        0,
+        True,
+    )
 
 
 def test_only_the_first_are_named_and_all_are_counted(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -285,4 +291,4 @@ def test_a_server_is_asked_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         carried(url, tmp_path)
         monkeypatch.setenv("LEDGER_DB", url)
         monkeypatch.setenv("LEDGER_CATALOG", str(tmp_path / "catalog"))
-        assert data("db", "check")["upcasts"] == STANDS
+        assert data("db", "check")["upcasts"] == STANDS | {"catalogFault": None}
