@@ -54,7 +54,7 @@ class Renaming(Deploy):
             """Pay."""
             return self.charge(1, amt)
 
-        ledger.tool("pay", version=version)(pay if version == 2 else earlier)
+        ledger.tool("pay", version=version)(earlier if version == 1 else pay)
         if self.policy is not None:
             ledger.authorize(self.policy)
         return ledger
@@ -269,6 +269,44 @@ def test_an_approval_goes_along_only_where_the_file_says_so(deploy: Renaming) ->
     ledger = deploy.renamed()
     ledger.session("s").messages()
     assert (ledger.find(call_id).state, deploy.effects) == ("succeeded", [(2, 5)])
+
+
+def test_a_carried_call_takes_a_place_under_the_new_name(deploy: Renaming) -> None:
+    """A limit of the tool counts what runs, whatever it was called when it was asked for."""
+    call_id = left(deploy, "read")
+    tool = deploy.folder / "catalog/pay/tool.json"
+    document = json.loads(tool.read_text())
+    for entry in document["versions"].values():
+        entry["contract"]["limits"] = [{"max": 1, "per": "hour"}]
+    tool.write_text(json.dumps(document))
+    ledger = deploy.renamed()
+    ledger.session("s").messages()
+    assert ledger.find(call_id).state == "succeeded"
+    assert ledger.session("t").call("pay", {"amount": 1}).code == "rate_limited"
+
+
+def test_the_same_turn_is_known_over_versions_of_the_old_name(deploy: Renaming) -> None:
+    """Two versions had it: which one an old reply meant is not guessed, it is what was recorded."""
+    deploy.write(1)
+    first = deploy.open(1)
+    first.session("s").dispatch(asked(("charge", {"amt": 5})))
+    keyed = first.session("t").call("charge", {"amt": 5}, idempotency_key="k")
+    deploy.write(2)
+    deploy.rename()
+    folder = deploy.folder / "catalog/pay"
+    document = json.loads((folder / "tool.json").read_text())
+    document |= {"current": 3, "versions": dict.fromkeys("123", document["versions"]["1"])}
+    (folder / "tool.json").write_text(json.dumps(document))
+    (folder / "v3.json").write_text(json.dumps(V2))
+    (folder / "v1-v2.upcast.json").write_text(json.dumps(RENAME | {"tool": "pay"}))
+    (folder / "v2-v3.upcast.json").write_text(
+        json.dumps(RENAME | {"tool": "pay", "from": 2, "to": 3, "ops": [NEW_NAME]})
+    )
+    for call in (("charge", {"amt": 5}), ("pay", {"amount": 5})):
+        ledger = deploy.renamed(version=3)
+        assert ledger.session("s").dispatch(asked(call), turn=1).turn == 1
+        assert ledger.session("u").call(*call, idempotency_key="k").call_id == keyed.call_id
+    assert len(deploy.effects) == 2
 
 
 def test_migrate_schemas_carries_over_the_name(deploy: Renaming) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import pytest
+from pydantic import BaseModel, Field, field_validator
 
 from ledger.catalog import Violation
 from ledger.catalog.vocabulary import LIST, MAP, ONE
@@ -116,7 +118,10 @@ CASES: dict[str, Case] = {
     "a text as Python shows it": Case(holding(a=SECRET), {"a": QUOTED}, tool=str),
     "a text in an exception": Case(holding(a=SECRET), {"a": QUOTED}, tool=raising, state="needs-review"),
     "a text in a URL": Case(
-        holding(a=SECRET), {"a": f"{CANARY} /é"}, tool=lambda _: f"https://x/?a={CANARY}+%2F%C3%A9&b={CANARY}%20/%C3%A9"
+        holding(a=SECRET), {"a": f"{CANARY} /é"}, tool=lambda _: f"https://x/{CANARY}%20/%C3%A9?a={CANARY}%20%2F%C3%A9"
+    ),
+    "a text in a query": Case(
+        holding(a=SECRET), {"a": f"{CANARY} /é"}, tool=lambda _: f"https://x/?a={CANARY}+%2F%C3%A9"
     ),
     "a text with half of a pair, shown by the tool": Case(holding(a=SECRET), {"a": QUOTED}, tool=lambda a: [str(a)]),
     # what the gates say of it
@@ -209,3 +214,38 @@ def test_arguments_that_are_masked_as_a_whole_hide_every_place() -> None:
     assert hidden(Violation("/a/b", "type", "words"), masked).pointer == ""
     assert hidden(Violation("/a", "required", "words"), masked).pointer == "/a"
     assert sensitive({"type": "object", **SECRET}, {"b": None})[1] == ("",)
+
+
+def test_a_declared_name_is_no_secret() -> None:
+    """Where names are sensitive the schema's own are not: alone they mask nothing, beside others they stay words."""
+    schema = {"type": "object", "properties": {"kind": TEXT}, "propertyNames": SECRET}
+    assert sensitive(schema, {"kind": "x"}) == ({"kind": "x"}, ())
+    assert sensitive(schema, {"kind": "x", CANARY: True}) == ({MASK: MASK}, (CANARY, "x"))
+
+
+def test_a_secret_that_is_a_word_of_ours_breaks_no_record(tmp_path: Path) -> None:
+    """The keys of a violation stay what they are; its values are masked."""
+    with opened(tmp_path) as ledger:
+        ledger.tool("look", schema=holding(a={"enum": ["b"], **SECRET}))(taking(deaf))
+        call = ledger.session("s").call("look", {"a": "keyword"}).call
+        assert [sorted(each) for each in call.violations] == [["keyword", "message", "pointer"]]
+
+
+class Login(BaseModel):
+    """Arguments with a validator of the host's own, which quotes them."""
+
+    pin: Annotated[str, Field(json_schema_extra=SECRET)]
+
+    @field_validator("pin")
+    @classmethod
+    def is_refused(cls, pin: str) -> str:
+        """Refuse it."""
+        raise ValueError(f"not {pin}")
+
+
+def test_what_a_model_class_quotes_is_masked(tmp_path: Path) -> None:
+    """In the printable form of its words, too: a control character is written as an escape there."""
+    with opened(tmp_path) as ledger:
+        ledger.tool("login", schema=Login)(taking(deaf))
+        call = ledger.session("s").call("login", {"pin": f"hunter2\x1b'\"{CANARY}"}).call
+        assert (call.code, MASK in (call.message or ""), CANARY in str(call)) == ("schema_validation", True, False)

@@ -313,6 +313,26 @@ def test_sensitive_answers_are_masked_before_disk(tmp_path: Path) -> None:
     assert all(secret.encode() not in path.read_bytes() for path in tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        json.dumps({"pin": f"canary4711{'x' * 100}"}),
+        json.dumps({"pin": {"canary4711": 1}}),
+        '{"pin": {"canary4711": 1, "canary4711": 2}}',
+        '{"pin": {"canary4711": "\\ud800"}}',
+    ],
+    ids=["cut in the words", "a name inside", "a name twice", "a name on the way"],
+)
+def test_no_violation_of_an_answer_quotes_a_secret(tmp_path: Path, answer: str) -> None:
+    """Neither the schema's words nor those of a text that is no strict JSON; the model may try again."""
+    pin = {"x-sensitive": True, "type": ["string", "object"], "maxLength": 9, "additionalProperties": False}
+    with open_fresh(tmp_path) as ledger:
+        found = ledger.session("s").structured(said(answer), {"type": "object", "properties": {"pin": pin}})
+        assert found.again
+        assert "canary4711" not in json.dumps(found.messages)
+    assert all(b"canary4711" not in path.read_bytes() for path in tmp_path.iterdir())
+
+
 def test_without_texts_only_the_verdict_is_kept(tmp_path: Path) -> None:
     """`transcript="calls"`: no answer, no message; the tries are counted all the same."""
     with open_fresh(tmp_path) as ledger:
