@@ -61,9 +61,7 @@ def build_tool(
     """
     signature = read_function(function)
     reconcile = options.pop("reconcile", None)
-    keys_function = options.pop("resource_keys") if callable(options.get("resource_keys")) else None
-    if keys_function is not None:
-        check_called(keys_function, "resource_keys=", "arguments")
+    keys_function = _keys_function(options)
     model = _model(schema, signature) if isinstance(schema, type) else None
     if definition is not None:
         chosen = _published(definition, version, signature, options, schema)
@@ -85,6 +83,15 @@ def build_tool(
         resource_keys_fn=keys_function,
         derived=definition is None,
     )
+
+
+def _keys_function(options: dict[str, Any]) -> Callable[..., Any] | None:
+    """Take `resource_keys` out of the options where it is a function."""
+    if not callable(options.get("resource_keys")):
+        return None
+    function: Callable[..., Any] = options.pop("resource_keys")
+    check_called(function, "resource_keys=", "arguments")
+    return function
 
 
 def _name_of(function: Callable[..., Any]) -> str:
