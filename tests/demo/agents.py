@@ -23,6 +23,7 @@ from ledger.demo.sample import lay_out
 from ledger.demo.tools import Row
 from ledger.demo.workspace import Workspace
 from ledger.events import Event, read_event
+from tests.helpers.counting import untraced
 from tests.session.agents import asked
 
 __all__ = [
@@ -128,7 +129,7 @@ def started(*arguments: str) -> subprocess.Popen[str]:
     """The agent as a process of its own; its streams are pipes."""
     command = [sys.executable, "-m", "ledger.demo", *arguments]
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+    return subprocess.Popen(command, env=untraced(), stdin=pipe, stdout=pipe, stderr=pipe, text=True)
 
 
 def killed(folder: Path, *options: str) -> Place:
