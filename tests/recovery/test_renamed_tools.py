@@ -130,14 +130,16 @@ def test_a_check_of_the_new_tool_is_told_the_new_name(deploy: Renaming) -> None:
     assert (call.state, call.code, call.message) == ("rejected", "no_pay", "5")
 
 
-def test_what_was_started_stays_with_a_person(deploy: Renaming) -> None:
+@pytest.mark.parametrize(("effect", "reason"), [("external", "outcome-unknown"), ("read", "schema-changed")])
+def test_what_was_started_stays_with_a_person(deploy: Renaming, effect: str, reason: str) -> None:
     """It may have happened under its old name: nothing is carried, and the person reads both names."""
+    deploy.effect = effect
     call_id = deploy.first(crash.after("call.started")).call_id
     deploy.rename()
     ledger = deploy.renamed()
     ledger.session("s").messages()
     call = ledger.find(call_id)
-    assert (call.state, call.reason, call.schema_version, deploy.effects) == ("needs-review", "outcome-unknown", 1, [])
+    assert (call.state, call.reason, call.schema_version, deploy.effects) == ("needs-review", reason, 1, [])
     [flag] = [event.body for event in recorded(ledger, "s") if isinstance(event.body, CallFlagged)]
     assert flag.evidence["renamedTo"] == "pay"
     assert not any(event.type == "call.upcast" for event in recorded(ledger, "s"))
