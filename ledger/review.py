@@ -43,9 +43,7 @@ def approve(call: Call, reviewer: Reviewer, *, expected: str | None, now: str) -
     if approval.expires_at is not None and approval.expires_at <= now:
         hint = "Deny it, or let a resume flag it and resolve it then."
         raise VerdictRefused(f"the request of call {call.call_id} expired at {approval.expires_at}", hint=hint)
-    if approval.who is not None and reviewer.by not in approval.who:
-        hint = f"Only {', '.join(approval.who)} may approve it."
-        raise VerdictRefused(f"{reviewer.by} was not asked to approve call {call.call_id}", hint=hint)
+    _asked(call, reviewer)
     _same_digest(call, expected)
     return allow(approval.arguments_digest, reviewer, expires_at=approval.expires_at)
 
@@ -95,8 +93,8 @@ def resolve(call: Call, answer: Answer, reviewer: Reviewer) -> CallReviewed:
     """
     Return the verdict's event.
 
-    Raises `VerdictRefused` where the call does not wait, is a copy (its original's end settles it), or could have
-    run and `run` alone is asked for.
+    Raises `VerdictRefused` where the call does not wait, is a copy (its original's end settles it), could have
+    run and `run` alone is asked for, or would run by the word of somebody whom its policy did not ask.
     """
     if call.state != "needs-review" or call.flag is None:
         raise _not_asked(call, "review")
@@ -108,6 +106,7 @@ def resolve(call: Call, answer: Answer, reviewer: Reviewer) -> CallReviewed:
     runs = answer.verdict == "run" or answer.run
     if runs:
         _may_run(call, answer)
+        _asked(call, reviewer)
     result, known = answer.result, answer.result_given
     if answer.verdict == "happened" and not known and call.late is not None and call.late.ended == "succeeded":
         result, known = call.late.result, True
@@ -137,6 +136,14 @@ def _may_run(call: Call, answer: Answer) -> None:
     if call.reason in CHANGES:
         hint = "Give --arguments that fit the tool as it is now, or --abandon."
         raise VerdictRefused(f"the tool of call {call.call_id} has changed since ({call.reason})", hint=hint)
+
+
+def _asked(call: Call, reviewer: Reviewer) -> None:
+    """Check that a policy which named who may approve the call named this person: that does not lapse."""
+    approval = call.approval
+    if approval is not None and approval.who is not None and reviewer.by not in approval.who:
+        hint = f"Only {', '.join(approval.who)} may let it run."
+        raise VerdictRefused(f"{reviewer.by} was not asked to approve call {call.call_id}", hint=hint)
 
 
 def may_supersede(call: Call, answer: Answer | None) -> None:

@@ -15,7 +15,7 @@ from ledger.errors import UnknownCall, UsageError, VerdictRefused
 from ledger.events import CallAuthorized, CallDenied, CallNoted, CallReviewed
 from ledger.ids import Clock
 from ledger.testing import crash
-from tests.recovery.scenes import SESSION, Scene
+from tests.recovery.scenes import SESSION, Gone, Scene, gone
 from tests.session.agents import answers, asked, recorded, types
 
 
@@ -78,10 +78,42 @@ def test_only_who_was_asked_may_approve(scene: Scene) -> None:
     """An approval by somebody who is not named is refused; anybody may note."""
     call_id = awaiting(scene, Ask(who=["ada", "eve"]))
     ledger = scene.open()
-    with pytest.raises(VerdictRefused, match="Only ada, eve may approve"):
+    with pytest.raises(VerdictRefused, match="Only ada, eve may let it run"):
         ledger.approve(call_id, by="mallory")
     ledger.approve(call_id, by="eve")
     assert ledger.find(call_id).state == "authorized"
+
+
+def test_who_was_asked_still_holds_when_the_request_has_lapsed(scene: Scene) -> None:
+    """A request that expired is a doubt, which only those may run whom the policy asked; anybody may abandon it."""
+    hands = Hands()
+    scene.clock = hands.clock()
+    call_id = awaiting(scene, Ask(who=["ada"], expires="1h"))
+    hands.moment += timedelta(hours=2)
+    ledger = scene.open()
+    ledger.session(SESSION).messages()
+    assert ledger.find(call_id).reason == "approval-mismatch"
+    with pytest.raises(VerdictRefused, match="Only ada may let it run"):
+        ledger.resolve(call_id, "run", by="mallory")
+    ledger.resolve(call_id, "run", by="ada")
+    assert ledger.find(call_id).state == "authorized"
+
+
+def test_who_was_asked_still_holds_after_a_crash(scene: Scene) -> None:
+    """What may have happened is for anybody to find out; only those whom the policy asked let it run once more."""
+    call_id = awaiting(scene, Ask(who=["ada"]))
+    scene.open().approve(call_id, by="ada")
+    dying = scene.open()
+    crash.arm(dying, crash.after("call.started"), end=gone)
+    with pytest.raises(Gone):
+        dying.session(SESSION).messages()
+    scene.free(dying)
+    ledger = scene.open()
+    ledger.session(SESSION).messages()
+    with pytest.raises(VerdictRefused, match="Only ada may let it run"):
+        ledger.resolve(call_id, "did-not-happen", run=True, by="mallory")
+    ledger.resolve(call_id, "did-not-happen", by="mallory")
+    assert ledger.find(call_id).state == "failed"
 
 
 def test_an_approval_is_bound_to_the_arguments_that_were_seen(scene: Scene) -> None:
