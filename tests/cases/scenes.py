@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from typing import Any
 
 from ledger import Ledger
 from ledger.replay.reading import session_at
+from tests.helpers.counting import untraced
 from tests.session.agents import asked
 
 SESSION = "s"
@@ -84,7 +84,7 @@ class Desk:
     def killed(self, *amounts: int) -> None:
         """Dispatch payments in a process that is killed by `kill -9` in the tool, after a negative amount's effect."""
         reply = json.dumps(asked(*(("pay", {"amount": amount}) for amount in amounts)))
-        done = subprocess.run([sys.executable, "-c", KILLED, str(self.folder), reply], check=False)
+        done = subprocess.run([sys.executable, "-c", KILLED, str(self.folder), reply], env=untraced(), check=False)
         assert done.returncode == -9
 
     def states(self) -> list[str]:
@@ -94,7 +94,7 @@ class Desk:
 
     def command(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run the command line on this ledger."""
-        environment = os.environ | {"LEDGER_DB": f"sqlite:///{self.folder}/ledger.db"}
+        environment = untraced() | {"LEDGER_DB": f"sqlite:///{self.folder}/ledger.db"}
         command = [sys.executable, "-m", "ledger", *words]
         return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 

@@ -12,12 +12,15 @@ import pytest
 
 from ledger.cli import NOUNS, main
 from tests.cli.running import ROOT, ask
+from tests.helpers.counting import untraced
 
 HEAVY = ("sqlmodel", "sqlalchemy", "alembic", "pydantic", "jsonschema")
 
 
 def python(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=ROOT, env=untraced(), capture_output=True, text=True, check=True
+    )
 
 
 def test_help_imports_nothing_heavy() -> None:

@@ -1,7 +1,6 @@
 """The command `init`, and the project that it makes."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +9,7 @@ import pytest
 
 from ledger.catalog import load_catalog
 from tests.cli.running import ROOT, data, failure, ledger
+from tests.helpers.counting import untraced
 
 META = [f"schemas/meta/{file.name}" for file in sorted((ROOT / "schemas/meta").iterdir())]
 FILES = [
@@ -85,7 +85,7 @@ def test_a_database_that_cannot_be_made(empty: Path, url: str) -> None:
 
 def test_the_project_is_a_tour(empty: Path) -> None:
     """As the next steps say: it runs, waits for a person, is approved, resumed, carried to its end and replayed."""
-    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    env = untraced() | {"PYTHONPATH": str(ROOT)}
 
     def python(*arguments: str) -> str:
         done = subprocess.run([sys.executable, *arguments], env=env, capture_output=True, text=True, check=True)

@@ -1,6 +1,5 @@
 """The example runs as its README says: by its name, by its file, and behind the worker."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from tests.demo.agents import killed
+from tests.helpers.counting import untraced
 
 ROOT = Path(__file__).parents[2]
 DOORS = [["-m", "examples.mini_agent"], [str(ROOT / "examples/mini_agent/main.py")]]
 
 
 def ran(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    env = os.environ | {"MINI_AGENT": str(folder)}
+    env = untraced() | {"MINI_AGENT": str(folder)}
     return subprocess.run([sys.executable, *arguments], cwd=ROOT, env=env, capture_output=True, text=True, check=False)
 
 
