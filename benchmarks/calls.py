@@ -12,6 +12,7 @@ from benchmarks.floor import Floor, Measured
 from ledger import Allow, Ledger
 
 TEXT = "x" * 200
+SESSIONS = (1, 8, 32)
 SLICE = 100
 """Calls of each side in turn: noise of the machine hits both alike."""
 
@@ -73,9 +74,9 @@ def ratios(folder: Path, rounds: int) -> dict[str, Any]:
     }
 
 
-def concurrent(folder: Path, sessions: int, calls: int) -> Measured:
-    """Make calls in so many sessions at once, one thread each."""
-    with opened(folder / f"many-{sessions}.db") as ledger:
+def concurrent(path: Path, sessions: int, calls: int) -> Measured:
+    """Make calls in so many sessions at once, one thread each, in a new ledger."""
+    with opened(path) as ledger:
         handles = [ledger.session(f"s{n}") for n in range(sessions)]
         for handle in handles:
             handle.call("noop", {"text": TEXT})
@@ -89,11 +90,18 @@ def concurrent(folder: Path, sessions: int, calls: int) -> Measured:
         return Measured(each * sessions, time.perf_counter() - wall, time.process_time() - cpu)
 
 
-def sessions_at_once(folder: Path, calls: int) -> dict[str, Any]:
-    """Compare 1, 8 and 32 sessions in one process."""
-    found = {count: concurrent(folder, count, calls) for count in (1, 8, 32)}
-    one = found[1].rate
+def sessions_at_once(folder: Path, rounds: int, calls: int = 640) -> dict[str, Any]:
+    """Compare 1, 8 and 32 sessions in one process, in turns; the ratio is the median of those of the rounds."""
+    found: dict[int, list[Measured]] = {count: [] for count in SESSIONS}
+    for nth in range(rounds):
+        for count, measured in found.items():
+            measured.append(concurrent(folder / f"many-{count}-{nth}.db", count, calls))
+    ones = found[1]
     return {
-        str(count): {"callsPerSecond": round(measured.rate), "ratioToOne": round(measured.rate / one, 2)}
+        str(count): {
+            "callsPerSecond": round(median(each.rate for each in measured)),
+            "ratioToOne": round(median(each.rate / one.rate for each, one in zip(measured, ones, strict=True)), 2),
+            "cpuMicroseconds": round(median(each.cpu / each.calls for each in measured) * 1e6),
+        }
         for count, measured in found.items()
     }

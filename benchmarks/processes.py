@@ -12,14 +12,16 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from statistics import median
 from typing import Any, TypeAlias
 
-from ledger.errors import LedgerError
+from ledger.errors import StoreBusy
 from ledger.ids import Clock
 from ledger.store.backup import backup
 from ledger.store.port import Append, EventFilter
 from ledger.store.sqlite.changes import Changes
-from ledger.store.sqlite.files import Files
+from ledger.store.sqlite.files import BUSY_SECONDS, Files
+from ledger.store.sqlite.lookups import About
 from ledger.store.urls import open_store
 from ledger.testing.contract.building import Story, add, note
 
@@ -83,46 +85,62 @@ def _child(job: Job, say: int, gate: int, seconds: float) -> None:
 # -- the two sides: the same rows, one event a commit
 
 
-def ledger_writer(path: Path, number: int) -> Job:
+def timed(over: Callable[[], bool], between: float, commit: Callable[[int], bool]) -> dict[str, Any]:
+    """Commit until time is up, with so many seconds of something else between; `commit` says whether it could."""
+    waits, commits, busy = [], 0, 0
+    while not over():
+        begun = time.monotonic()
+        done = commit(commits)
+        waits.append(round((time.monotonic() - begun) * 1000, 2))
+        commits, busy = commits + done, busy + (not done)
+        if between:
+            time.sleep(between)
+    return {"commits": commits, "busy": busy, "waitsMs": waits}
+
+
+def ledger_writer(path: Path, number: int, between: float = 0) -> Job:
     """Append an event at a time through the ledger's store, to a session of one's own."""
 
     def work(over: Callable[[], bool]) -> dict[str, Any]:
         store = open_store(str(path), create=False)
         add(store, f"w{number}", "first")
-        commits, busy, slowest = 0, 0, 0.0
-        while not over():
-            begun = time.monotonic()
+
+        def commit(nth: int) -> bool:
             try:
-                add(store, f"w{number}", f"e{commits}")
-                commits += 1
-            except LedgerError:
-                busy += 1
-            slowest = max(slowest, time.monotonic() - begun)
-        return {"commits": commits, "busy": busy, "slowestMs": round(slowest * 1000, 1)}
+                add(store, f"w{number}", f"e{nth}")
+            except StoreBusy:
+                return False
+            return True
+
+        return timed(over, between, commit)
 
     return work
 
 
-def plain_writer(path: Path, number: int) -> Job:
+def plain_writer(path: Path, number: int, between: float = 0) -> Job:
     """Make the same rows in the same tables without the ledger's lock: BEGIN IMMEDIATE and a busy timeout of 5 s."""
 
     def work(over: Callable[[], bool]) -> dict[str, Any]:
-        connection, clock = Files(path).connect("rw"), Clock()
+        connection, clock, known = Files(path).connect("rw"), Clock(), set[About]()
         connection.execute("PRAGMA synchronous=FULL")
-        commits, busy = 0, 0
-        while not over():
-            story = Story(f"w{number}")
-            request = Append(session_id=f"w{number}", drafts=(story.event(note("e"), event_id=f"e{commits}"),))
+        session = f"w{number}"
+
+        def commit(nth: int) -> bool:
+            request = Append(session_id=session, drafts=(Story(session).event(note("e"), event_id=f"e{nth}"),))
             try:
                 connection.execute("BEGIN IMMEDIATE")
-                Changes(connection, clock.now()).apply(request, alone=True)
+                changes = Changes(connection, clock.now(), known)
+                changes.apply(request, alone=True)
                 connection.execute("COMMIT")
-                commits += 1
             except sqlite3.OperationalError:
-                busy += 1
                 with suppress(sqlite3.OperationalError):
                     connection.execute("ROLLBACK")
-        return {"commits": commits, "busy": busy}
+                return False
+            known.update(changes.looked_up.fresh)
+            return True
+
+        commit(-1)  # its session is there, as the other side's is
+        return timed(over, between, commit)
 
     return work
 
@@ -144,7 +162,7 @@ def auditor(path: Path) -> Job:
             audits += 1
             longest = max(longest, time.monotonic() - begun)
         store.close()
-        return {"audits": audits, "gaps": gaps, "longestMs": round(longest * 1000)}
+        return {"audits": audits, "gaps": gaps, "longestAuditMs": round(longest * 1000)}
 
     return work
 
@@ -164,9 +182,9 @@ def keeper(path: Path) -> Job:
     return work
 
 
-def made(folder: Path) -> tuple[Path, Path]:
+def made(folder: Path, name: str) -> tuple[Path, Path]:
     """Make two ledgers; in a process of its own, so that none is open here when it forks."""
-    paths = folder / "processes.db", folder / "plain-processes.db"
+    paths = folder / f"processes-{name}.db", folder / f"plain-{name}.db"
     pid = os.fork()
     if pid == 0:
         try:
@@ -179,28 +197,58 @@ def made(folder: Path) -> tuple[Path, Path]:
 
 
 def summed(found: dict[str, dict[str, Any]], seconds: float) -> dict[str, Any]:
-    """Return commits a second, the slowest writer against the mean, and how often a caller was told "busy"."""
-    commits = [each["commits"] for each in found.values() if "commits" in each]
+    """Return commits a second, the slowest writer against the mean, how long callers waited and were told "busy"."""
+    commits = [each["commits"] for each in found.values()]
+    waits = sorted(wait for each in found.values() for wait in each["waitsMs"])
     mean = sum(commits) / len(commits)
     return {
         "commits": sum(commits),
         "commitsPerSecond": round(sum(commits) / seconds),
         "slowestToMean": round(min(commits) / mean, 2) if mean else 0.0,
-        "busyErrors": sum(each.get("busy", 0) for each in found.values()),
+        "p99Ms": waits[len(waits) * 99 // 100],
+        "longestMs": waits[-1],
+        "busyErrors": sum(each["busy"] for each in found.values()),
     }
 
 
-def processes(folder: Path, seconds: float, writers: int = WRITERS) -> dict[str, Any]:
-    """Compare: so many writers through the ledger, with plain `busy_timeout`, and beside audits and backups."""
-    path, plain = made(folder)
-    ours = at_once({f"w{n}": ledger_writer(path, n) for n in range(writers)}, seconds)
-    theirs = at_once({f"w{n}": plain_writer(plain, n) for n in range(writers)}, seconds)
-    jobs = {f"w{n}": ledger_writer(path, writers + n) for n in range(writers)} | {"audit": auditor(path)}
-    jobs["keeper"] = keeper(path)
-    beside = at_once(jobs, seconds)
-    counted = beside.pop("audit") | beside.pop("keeper")
-    found = {"ledger": summed(ours, seconds), "plain": summed(theirs, seconds), "besideAudits": summed(beside, seconds)}
-    found["besideAudits"] |= counted | {"slowestCommitMs": max(each["slowestMs"] for each in beside.values())}
-    rate = found["plain"]["commitsPerSecond"]
-    found["ledger"]["ratioToPlain"] = round(found["ledger"]["commitsPerSecond"] / rate, 1) if rate else None
-    return found
+def middle(rounds: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the medians of some rounds; errors are added up, and the longest wait of all is told."""
+    found = {name: round(median(each[name] for each in rounds), 2) for name in rounds[0]}
+    found["longestMs"] = max(each["longestMs"] for each in rounds)
+    return found | {"busyErrors": sum(each["busyErrors"] for each in rounds)}
+
+
+def compared(folder: Path, rounds: int, seconds: float, writers: int, between: float) -> dict[str, Any]:
+    """Let both sides write in turns, on new files each; the ratio is the median of those of the rounds."""
+    ours: list[dict[str, Any]] = []
+    theirs: list[dict[str, Any]] = []
+    for nth in range(rounds):
+        path, plain = made(folder, f"{between * 1000:g}-{nth}")
+        for side, make, file in ((ours, ledger_writer, path), (theirs, plain_writer, plain)):
+            side.append(summed(at_once({f"w{n}": make(file, n, between) for n in range(writers)}, seconds), seconds))
+    ratios = [a["commitsPerSecond"] / (b["commitsPerSecond"] or 1) for a, b in zip(ours, theirs, strict=True)]
+    return {"ledger": middle(ours) | {"ratioToPlain": round(median(ratios), 2)}, "plain": middle(theirs)}
+
+
+def beside_audits(folder: Path, seconds: float, writers: int) -> dict[str, Any]:
+    """Write through the ledger beside audits and backups."""
+    path, _ = made(folder, "beside")
+    jobs = {f"w{n}": ledger_writer(path, n) for n in range(writers)} | {"audit": auditor(path), "keeper": keeper(path)}
+    found = at_once(jobs, seconds)
+    counted = found.pop("audit") | found.pop("keeper")
+    return summed(found, seconds) | counted
+
+
+def processes(folder: Path, rounds: int, writers: int = WRITERS) -> dict[str, Any]:
+    """
+    Compare so many writers through the ledger with plain `busy_timeout`, and see them beside audits and backups.
+
+    First each commits as fast as it can, for longer than the timeout; then each does something else for a millisecond
+    between two commits, as the program around a ledger does.
+    """
+    at_full_speed = compared(folder, rounds, BUSY_SECONDS + 1, writers, 0)
+    return at_full_speed | {
+        "between1ms": compared(folder, rounds, 2, writers, 0.001),
+        "between5ms": compared(folder, rounds, 2, writers, 0.005),
+        "besideAudits": beside_audits(folder, 3, writers),
+    }
