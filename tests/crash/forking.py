@@ -6,8 +6,10 @@ import os
 import select
 import signal
 import sys
+import time
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -64,12 +66,24 @@ def run(work: Callable[[], None], folder: Path) -> bool:
     return ended(begin(work, folder), folder)
 
 
-def killed_after(work: Callable[[], None], folder: Path, seconds: float) -> bool:
-    """Do the work in a child, killed from outside after so long; return whether it was still at it then."""
+def killed_after(work: Callable[[Callable[[], None]], None], folder: Path, seconds: float, *, busy: bool) -> bool:
+    """
+    Do the work in a child, killed from outside after so long; return whether it was still at it then.
+
+    The work is given what it calls when it begins in earnest; `busy`: the time counts from there, not from the fork.
+    """
     alive, held = os.pipe()  # the child holds the other end as long as it lives
-    pid = begin(work, folder)
+    pid = begin(partial(work, partial(_write, held)), folder)
     os.close(held)
-    select.select([alive], [], [], seconds)
+    if busy:
+        os.read(alive, 1)  # a mark; nothing, where it has ended
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0 and select.select([alive], [], [], left)[0] and os.read(alive, 1):
+        pass
     os.close(alive)
     os.kill(pid, signal.SIGKILL)
     return not ended(pid, folder)
+
+
+def _write(descriptor: int) -> None:
+    os.write(descriptor, b".")

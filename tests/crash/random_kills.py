@@ -20,6 +20,8 @@ TOOLS: Final = ("look", "send", "pay", "buy", "charge", "wire", "put", "move")
 TURNS: Final = 10
 PAUSE: Final = 0.004
 """Seconds that a tool takes before and after its effect."""
+BUSY: Final = 0.85
+"""How many are killed behind the opening of the ledger: a machine with other things to do takes long to come there."""
 
 
 def random_kills(folder: Path, ground: World, seed: int, kills: int) -> Iterator[Verdict]:
@@ -42,9 +44,13 @@ def _one_ledger(world: World, chance: random.Random) -> Iterator[Verdict]:
     job = chance.choice((converse, keep))
     longest = 0.2
     for number in itertools.count(1):
-        delay = chance.uniform(0, longest)
+        delay, busy = chance.uniform(0, longest), chance.random() < BUSY
         begun = time.monotonic()
-        if killed_after(partial(job, replace(world, pause=PAUSE), script), world.folder, delay):
+
+        def work(at_work: Callable[[], None]) -> None:
+            job(replace(world, pause=PAUSE, begun=at_work), script)
+
+        if killed_after(work, world.folder, delay, busy=busy):
             longest += 0.02
             with world.copy(world.folder.with_name(f"{world.folder.name} copy")) as copy:
                 again = partial(job, copy, script)

@@ -39,13 +39,14 @@ class World:
 
     An effect is one line, written with O_APPEND and fsync: it counts what happened whatever the ledger says. It takes
     `pause` seconds before and after it, so that a process that is killed at random is often found in a tool.
-    `watch` counts the appends of the ledger that was opened last.
+    `begun` is called when the ledger is open; `watch` counts the appends of the one that was opened last.
     """
 
     folder: Path
     place: Place
     kill: Kill | None = None
     pause: float = 0.0
+    begun: Callable[[], object] = int
     watch: crash.Watch | None = field(default=None, init=False)
     _count: int = field(default=0, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
@@ -75,6 +76,7 @@ class World:
         kill = self.kill
         points = [crash.Point(kill.when, kill.nth)] if kill is not None and kill.what == "append" else []
         self.watch = crash.arm(ledger, *points, acknowledged=self.acknowledged)
+        self.begun()
         return ledger
 
     def counts(self) -> dict[What, int]:
