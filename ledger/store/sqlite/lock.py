@@ -23,8 +23,8 @@ class SideLock:
     """
     An exclusive lock between processes, and between the stores of one process; one thread at a time uses it.
 
-    With plain `busy_timeout` 8 writers of one file made 893 commits a second and the slowest got one in 5 seconds;
-    with this lock in front 5,302, at most 29 ms apart (p99).
+    With plain `busy_timeout` one of 8 writers may keep the file while others wait for seconds, and fail; with this lock
+    in front each gets its share and waits some ten milliseconds (docs/benchmarks.md).
     """
 
     def __init__(self, path: Path) -> None:
