@@ -10,6 +10,7 @@ from ledger.events import CallUpcast
 from ledger.schema_migration import judge
 from ledger.schema_migration.judging import to_run
 from ledger.session.core import Core, Item
+from ledger.session.redaction import alike
 from ledger.session.work import definition_of
 from ledger.strictjson import Json, digest
 
@@ -83,29 +84,43 @@ def upcast_body(step: Carried) -> CallUpcast:
     )
 
 
-def same_intent(core: Core, call: Call, version: int | None, arguments: Json) -> bool:
-    """Whether a recorded call asks for the same as these arguments of a version."""
-    return same_arguments(core, call.tool, (call.intent_version, call.arguments), (version, arguments))
+def same_intent(core: Core, call: Call, version: int | None, arguments: Json, shown: Json) -> bool:
+    """
+    Whether a recorded call asks for the same as these arguments of a version.
+
+    `shown` are the same as they may be recorded: a call whose sensitive values were masked is compared with those.
+    """
+    return _same(core, call, (call.intent_version, call.arguments), (version, shown if call.redacted else arguments))
 
 
-def same_run(core: Core, call: Call, version: int | None, arguments: Json) -> bool:
-    """Whether a recorded call would run, or ran, with the same as these arguments of a version: defaults count."""
-    definition = definition_of(core, call)
-    recorded = definition.versions.get(call.schema_version or 0) if definition is not None else None
-    ran = to_run(recorded, call.to_run) if recorded is not None else call.to_run
-    return same_arguments(core, call.tool, (call.schema_version, ran), (version, arguments))
+def same_run(core: Core, call: Call, version: int | None, arguments: Json, shown: Json) -> bool:
+    """
+    Whether a recorded call would run, or ran, with the same as these arguments of a version: defaults count.
+
+    A carried call is compared in its first form too: a program that went back to that has no way from the newer one.
+    """
+    definition, given = definition_of(core, call), (version, shown if call.redacted else arguments)
+    forms = {call.intent_version: call.arguments, call.schema_version: call.to_run}
+    for number, form in forms.items():
+        recorded = definition.versions.get(number or 0) if definition is not None else None
+        if _same(core, call, (number, to_run(recorded, form) if recorded is not None else form), given):
+            return True
+    return False
 
 
-def same_arguments(core: Core, tool: str, *given: tuple[int | None, Json]) -> bool:
+def _same(core: Core, call: Call, *given: tuple[int | None, Json]) -> bool:
     """
     Whether two calls' arguments, each with its version, are the same in the form of the higher one.
 
     The older ones are carried there, whichever call is newer: a program may have gone back to an older version. Where
-    they cannot be carried they are compared as they are.
+    they cannot be carried they are compared as they are. What is masked may be any value.
     """
     (low, older), (high, newer) = sorted(given, key=lambda each: each[0] or 0)
     if low is not None and high is not None and low != high and isinstance(older, dict):
-        registry = core.wiring.registry
-        journey = registry.upcasts.carry(registry.home(tool), low, high, older)
-        older = journey.steps[-1].arguments if journey.arrived else older
-    return digest(older) == digest(newer)
+        upcasts, name = core.wiring.registry.upcasts, core.wiring.registry.home(call.tool)
+        if call.redacted:
+            older = upcasts.reshape(name, low, high, older)
+        else:
+            journey = upcasts.carry(name, low, high, older)
+            older = journey.steps[-1].arguments if journey.arrived else older
+    return alike(older, newer) if call.redacted else digest(older) == digest(newer)

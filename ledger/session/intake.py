@@ -218,12 +218,11 @@ def duplicate_of(core: Core, work: Work) -> Call | None:
 
 
 def _same_arguments(core: Core, call: Call, work: Work) -> bool:
-    """Compare what would run, in the form of one version."""
-    if call.schema_version != work.stub.schema_version:
-        return same_run(core, call, work.stub.schema_version, work.recorded_to_run())
-    if call.arguments_digest is not None:
-        return call.arguments_digest == work.digest
-    return digest(call.arguments) == digest(work.recorded)
+    """Compare what would run, in the form of one version; a digest tells masked values in its own process only."""
+    number, recorded = work.stub.schema_version, call.arguments_digest
+    if call.schema_version != number or (call.redacted and call.call_id not in core.wiring.masked):
+        return same_run(core, call, number, work.to_run, work.recorded_to_run())
+    return recorded == work.digest if recorded is not None else digest(call.arguments) == digest(work.recorded)
 
 
 def _gates(works: Sequence[Work], runner: Runner) -> Steps[None]:

@@ -64,4 +64,4 @@ def _same(core: Core, found: Call, call: ProposedCall) -> bool:
         to_run = with_defaults(version.schema, decoded) if applied else decoded
         return digest_of(core, to_run, masked=True) == found.arguments_digest
     number = version.version if version is not None and version.tool == call.name else None
-    return found.arguments is not None and same_intent(core, found, number, shown)
+    return found.arguments is not None and same_intent(core, found, number, decoded, shown)

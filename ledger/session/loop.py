@@ -389,4 +389,4 @@ def _shape(core: Core, call: ProposedCall) -> Shape:
     shown, secrets = sensitive(version.schema if version else {}, decoded)
     number = version.version if version is not None and name == call.name else None
     raw = None if secrets else call.raw
-    return Shape(name, shown, raw, lambda found, arguments: same_intent(core, found, number, arguments), home)
+    return Shape(name, shown, raw, lambda found, masked: same_intent(core, found, number, decoded, masked), home)

@@ -47,6 +47,20 @@ class Upcasts:
             arguments, version = found.arguments, step.upcast.to_version
         return Journey(steps=tuple(done), reached=version)
 
+    def reshape(self, tool: str, version: int, to_version: int, masked: Json) -> Json:
+        """
+        Return masked arguments in the form of a later version, to compare them: nothing is certified, nothing can run.
+
+        As they are where no step leads there, or where one is not proved.
+        """
+        definition, found = self._catalog.tools.get(tool) if self._catalog else None, masked
+        while version != to_version:
+            step = self.step(definition, version) if definition is not None else None
+            if step is None or step.upcast.to_version > to_version:
+                return masked
+            found, version = step.reshape(found), step.upcast.to_version
+        return found
+
 
 def _proved(upcast: Upcast, old: ToolVersion, new: ToolVersion, catalog: Catalog | None) -> Carrier:
     from ledger.catalog.diff import Settings  # the prover: only who meets a record of another version pays for it

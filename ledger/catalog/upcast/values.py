@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Final
 
 from ledger.catalog.steps import EACH, Op, Steps
@@ -31,6 +32,15 @@ def forth(ops: tuple[Op, ...], arguments: Json) -> Json:
 def back(ops: tuple[Op, ...], arguments: Json) -> Json:
     """Return the arguments in their old form. Raises `Stop`."""
     return forth(undo(ops), arguments)
+
+
+def as_far(ops: tuple[Op, ...], arguments: Json) -> Json:
+    """Return the arguments in their new form as far as the operations know what to do; for masked values only."""
+    value = copied(arguments)
+    for op in ops:
+        with suppress(Stop):
+            value = apply(op, value)
+    return value
 
 
 def undo(ops: tuple[Op, ...]) -> tuple[Op, ...]:

@@ -1,0 +1,155 @@
+"""The same call asked for anew by another release or another process, where digests do not tell it any more."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ledger import Allow, Ledger
+from ledger.catalog import load_catalog
+from ledger.catalog.upcast.chain import Upcasts
+from ledger.session.redaction import MASK, alike
+from ledger.testing import crash
+from tests.recovery.deploys import RENAME, V1, V2, Deploy
+from tests.recovery.scenes import Gone, gone
+from tests.session.agents import asked, opened
+
+PIN = {"type": "string", "pattern": "^[0-9]{4}$"}
+
+
+class Pinned(Deploy):
+    """Its tool takes a pin; `marked` are the versions that call it sensitive, `renamed`: v2 renames the amount."""
+
+    marked: tuple[int, ...] = (1, 2)
+    renamed: bool = True
+
+    def write(self, current: int, **upcast: Any) -> None:
+        Deploy.write(self, current, **upcast)
+        for number, schema in enumerate((V1, V2 if self.renamed else V1)[:current], 1):
+            properties = schema["properties"] | {"pin": PIN | {"x-sensitive": number in self.marked}}  # type: ignore[operator]  # JSON
+            whole = schema | {"properties": properties, "required": list(properties)}
+            (self.folder / f"catalog/charge/v{number}.json").write_text(json.dumps(whole))
+
+    def open(self, current: int, **settings: Any) -> Ledger:
+        ledger = opened(self.folder, catalog=str(self.folder / "catalog"), **settings)
+        self.opened.append(ledger)
+
+        def one(amt: int, pin: str) -> dict[str, int]:
+            """Charge."""
+            return self.charge(current, (amt, pin))
+
+        def two(amount: int, pin: str) -> dict[str, int]:
+            """Charge."""
+            return self.charge(current, (amount, pin))
+
+        ledger.tool("charge", version=current)(two if current == 2 and self.renamed else one)
+        return ledger
+
+    def given(self, version: int, amount: int = 5) -> tuple[str, dict[str, Any]]:
+        return "charge", {"amount" if version == 2 and self.renamed else "amt": amount, "pin": "1234"}
+
+    def started(self) -> None:
+        """Leave a call that may have happened."""
+        self.write(1)
+        ledger = self.open(1)
+        crash.arm(ledger, crash.after("call.started"), end=gone)
+        with pytest.raises(Gone):
+            ledger.session("s").dispatch(asked(self.given(1)))
+        head = ledger.reader.head("s")
+        assert head is not None
+        ledger._wiring.store.release("s", token=head.token)
+
+
+@pytest.fixture
+def pinned(tmp_path: Path) -> Iterator[Pinned]:
+    found = Pinned(tmp_path)
+    yield found
+    for ledger in found.opened:
+        ledger.close()
+
+
+WAYS = [((1, 2), True), ((2,), False), ((1,), False)]
+"""Which versions mark the pin, and whether the second one renames the amount; a mark alone is proved by nobody."""
+
+
+@pytest.mark.parametrize(("version", "way"), [(1, WAYS[0]), *((2, way) for way in WAYS)])
+def test_a_copy_of_a_call_with_secrets_is_a_copy_in_any_process(pinned: Pinned, version: int, way: Any) -> None:
+    """The key of its digest died with its process, and a mask fits no pattern: nothing is charged twice for that."""
+    pinned.marked, pinned.renamed = way
+    pinned.started()
+    pinned.write(version)
+    session = pinned.open(version).session("s")
+    session.messages()
+    copy, other = session.dispatch(asked(pinned.given(version), pinned.given(version, 6))).calls
+    assert (copy.state, copy.call.reason) == ("needs-review", "duplicate")
+    assert (other.state, pinned.effects) == ("succeeded", [(version, (6, "1234"))])
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_same_turn_with_secrets_is_known_over_versions(pinned: Pinned, way: Any) -> None:
+    """A script that runs again from the top after the deploy gets what was recorded."""
+    pinned.marked, pinned.renamed = way
+    pinned.write(1)
+    pinned.open(1).session("s").dispatch(asked(pinned.given(1)))
+    keyed = pinned.open(1).session("t").call(*pinned.given(1), idempotency_key="k")
+    pinned.write(2)
+    ledger = pinned.open(2)
+    assert ledger.session("s").dispatch(asked(pinned.given(2))).turn == 1
+    assert ledger.session("u").call(*pinned.given(2), idempotency_key="k").call_id == keyed.call_id
+    assert len(pinned.effects) == 2
+
+
+def test_a_copy_is_one_after_the_program_went_back(tmp_path: Path) -> None:
+    """A newer release carried the call and may have run it; the older one knows it by what was asked for."""
+    deploy = Deploy(tmp_path)
+    deploy.policy = lambda call, principal: Allow()
+    call_id = deploy.first(crash.after("call.proposed")).call_id
+    deploy.policy = None
+    deploy.write(2)
+    newer = deploy.open(2)
+    newer.session("s").messages()
+    assert newer.find(call_id).schema_version == 2
+    deploy.write(1)
+    session = deploy.open(1).session("s")
+    session.messages()
+    [copy] = session.dispatch(asked(("charge", {"amt": 5}))).calls
+    assert (copy.call.reason, deploy.effects) == ("duplicate", [])
+    for ledger in deploy.opened:
+        ledger.close()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ({"a": MASK, "b": [1, {"c": 2}]}, {"a": 5, "b": [1, {"c": 2}]}, True),
+        ({"a": [1]}, {"a": MASK}, True),
+        ({MASK: MASK}, {"a": 1}, True),
+        ({"a": MASK}, {"b": 5}, False),
+        ({"a": [MASK]}, {"a": [1, 2]}, False),
+        ({"a": 1}, {"a": 1.0}, False),
+        ({"a": {}}, {"a": []}, False),
+    ],
+)
+def test_what_is_masked_may_be_any_value(first: Any, second: Any, same: bool) -> None:
+    """And all else is the same or not."""
+    assert alike(first, second) is alike(second, first) is same
+
+
+def test_masked_arguments_take_the_form_of_what_is_proved(tmp_path: Path) -> None:
+    """An operation leaves what it knows nothing of; a step that is not proved, or not there, leaves everything."""
+    deploy = Deploy(tmp_path)
+    deploy.write(2, ops=[*RENAME["ops"], {"op": "cast", "path": "/amount", "to": "string"}])  # type: ignore[misc]  # JSON
+    step = tmp_path / "catalog/charge/v1-v2.upcast.json"
+    text = {"type": "string", "pattern": "^(0|-?[1-9][0-9]*)$"}
+    (tmp_path / "catalog/charge/v2.json").write_text(json.dumps(V2 | {"properties": {"amount": text}}))
+    shape = Upcasts(load_catalog(tmp_path / "catalog")).reshape
+    assert shape("charge", 1, 2, {"amt": MASK}) == {"amount": MASK}
+    assert shape("charge", 1, 3, {"amt": MASK}) == shape("refund", 1, 2, {"amt": MASK}) == {"amt": MASK}
+    step.write_text(
+        json.dumps({key: value for key, value in json.loads(step.read_text()).items() if key != "assertedBy"})
+    )
+    assert Upcasts(load_catalog(tmp_path / "catalog")).reshape("charge", 1, 2, {"amt": MASK}) == {"amt": MASK}
