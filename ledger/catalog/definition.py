@@ -82,7 +82,7 @@ class ToolDefinition:
     @property
     def renamed(self) -> Mapping[str, int]:
         """The names that steps of `rename_tool` gave up, each with the last version that had it."""
-        steps = ((start, upcast.renames_tool) for start, upcast in self.upcasts.items())
+        steps = ((start, upcast.renames_tool) for start, upcast in sorted(self.upcasts.items()))
         return {names[0]: start for start, names in steps if names is not None}
 
 
@@ -121,12 +121,15 @@ class Catalog:
         for fault in self.faults:
             if fault.tool == name:
                 raise CatalogFault(fault.message, path=fault.path, pointer=fault.pointer, hint=fault.hint)
+        self.check_not_given_up(name, "Register it as {}, with version= where it runs an earlier one.")
+        return self.tools.get(name)
+
+    def check_not_given_up(self, name: str, hint: str) -> None:
+        """Raise `CatalogFault` for a name that another tool gave up; `hint` says what to do with that tool's name."""
         for tool in self.tools.values():
             if name in tool.reserved:
-                hint = f"Register it as {tool.name}, with version= where it runs an earlier one."
                 message = f"the name {name} was given up by {tool.name}, and is never used again"
-                raise CatalogFault(message, path=tool.path, pointer="/reserved", hint=hint)
-        return self.tools.get(name)
+                raise CatalogFault(message, path=tool.path, pointer="/reserved", hint=hint.format(tool.name))
 
 
 def describe(version: ToolVersion) -> str:

@@ -117,22 +117,29 @@ def _upcasts(folder: Path, definition: ToolDefinition, read: Callable[[str], tup
 
 def _check_names(definition: ToolDefinition) -> None:
     """The steps that rename a tool lead, one after the other, to the name that it has; each name given up is kept."""
-    name = definition.name
-    for _, upcast in sorted(definition.upcasts.items(), reverse=True):
+    names: dict[int, str] = {}  # what the tool was called at a version that a step begins at
+    for start, upcast in sorted(definition.upcasts.items(), reverse=True):
         places = [index for index, op in enumerate(upcast.ops) if op.op == "rename_tool"]
         if len(places) > 1:
             raise CatalogFault("a step renames a tool once", path=upcast.path, pointer=f"/ops/{places[1]}")
+        later = [number for number in names if number >= upcast.to_version]
+        name = names[start] = names[min(later)] if later else definition.name
         if upcast.renames_tool is None:
             continue
         old, new = upcast.renames_tool
+        pointer = f"/ops/{places[0]}"
         if new != name:
             message = f'the step leads to the name "{new}", and from version {upcast.to_version} on it is "{name}"'
-            raise CatalogFault(message, path=upcast.path, pointer=f"/ops/{places[0]}/to", hint=f'Write "{name}".')
+            raise CatalogFault(message, path=upcast.path, pointer=f"{pointer}/to", hint=f'Write "{name}".')
+        if old == definition.name:
+            message = f'the name "{old}" is given up here, and the tool has it again: names are never used again'
+            hint = "Take a name that no tool ever had."
+            raise CatalogFault(message, path=upcast.path, pointer=f"{pointer}/from", hint=hint)
         if old not in definition.reserved:
             message = f'the name "{old}" is given up here, and tool.json does not keep it from being used again'
             hint = f'Add "{old}" to "reserved" in tool.json: recorded calls have it.'
-            raise CatalogFault(message, path=upcast.path, pointer=f"/ops/{places[0]}/from", hint=hint)
-        name = old
+            raise CatalogFault(message, path=upcast.path, pointer=f"{pointer}/from", hint=hint)
+        names[start] = old
 
 
 def read_json(file: Path, inside: Path) -> Json:
@@ -160,11 +167,22 @@ def _quarantined(folder: Path, fault: CatalogFault) -> Fault:
 
 
 def _quarantine_reserved(tools: dict[str, ToolDefinition], faults: list[Fault]) -> None:
-    """Names are never used again: a tool whose name another one reserves is quarantined."""
+    """
+    Names are never used again: a tool whose name another one reserves is quarantined.
+
+    So are two that say that they had the same name before: nobody knows whose its calls are.
+    """
     reserved = {name: definition for definition in tools.values() for name in definition.reserved}
     for name in sorted(reserved.keys() & tools.keys()):
         message = f"this name is reserved by {reserved[name].name}: names are never used again"
         faults.append(Fault(tool=name, path=tools.pop(name).path, pointer="/name", message=message))
+    heirs = [(old, definition) for definition in tools.values() for old in definition.renamed]
+    for old, definition in heirs:
+        others = [other.name for name, other in heirs if name == old and other is not definition]
+        if others and definition.name in tools:
+            message = f"it was {old} before, and so was {others[0]}: nobody knows whose the calls of {old} are"
+            path = definition.upcasts[definition.renamed[old]].path
+            faults.append(Fault(tool=tools.pop(definition.name).name, path=path, pointer="/ops", message=message))
 
 
 def _said(definition: ToolDefinition) -> Json:

@@ -147,12 +147,15 @@ class Ledger(Desk):
         Register a business check of a tool ("" = of all): `fn(arguments, context)` returns None or `Invalid`.
 
         Checks run after the schema gate, on a copy of the arguments that will run; one that raises fails closed. Raises
-        `UsageError` where no tool is named, `ToolMisfit` for a function that cannot be called so.
+        `UsageError` where no tool is named, `CatalogFault` for a name that a tool gave up (nothing would be checked),
+        `ToolMisfit` for a function that cannot be called so.
         """
         if not isinstance(tool, str):
             raise UsageError(
                 "check takes a tool's name", hint='Write @ledger.check("send_email"), or "" for all tools.'
             )
+        if self._catalog is not None:
+            self._catalog.check_not_given_up(tool, 'Write @ledger.check("{}").')
 
         def register(function: F) -> F:
             check_called(function, f"check({tool!r})", "arguments", "context")

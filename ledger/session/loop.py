@@ -247,7 +247,7 @@ class Loop:
         if not self.offers:
             if not self.recovered:
                 yield from self.recover()
-            terms = replace(terms, offered=kept(self.core.history))
+            terms = replace(terms, offered=kept(self.core))
         number = yield from self.turn(parsed, terms, turn)
         found = self.core.history.turn(number)
         if found is None:  # pragma: no cover - it was recorded a line ago

@@ -64,18 +64,20 @@ def offered(core: Core, only: object = None) -> list[ToolVersion]:
     return [version for version in versions if version.tool in names]
 
 
-def kept(history: History) -> frozenset[str] | None:
+def kept(core: Core) -> frozenset[str] | None:
     """
     Return what a resumed session still offers, where its host does not say anew: what its last turn recorded.
 
-    Derived from events alone; None: nothing was recorded, so nothing is checked.
+    Derived from events alone, with each tool under the name it has now; None: nothing was recorded, so nothing is
+    checked.
     """
+    history = core.history
     bodies = (turn.body for turn in reversed(history.turns))
     # An answer under a schema is asked for without tools; the host's own calls are no choice of a model.
     last = next((body for body in bodies if body.provider not in _NO_MODEL and body.structured is None), None)
     if last is None or last.offered is None:
         return None
-    names = set(_names(last.offered))
+    names = set(map(core.wiring.registry.home, _names(last.offered)))
     if FIND_TOOLS in names:
         names |= history.found.keys()
     return frozenset(names | {READ_RESULT} if history.truncated else names)
@@ -90,7 +92,7 @@ def choosable(core: Core, names: Collection[str] | None, tool: str) -> Collectio
     definition = core.wiring.registry.definition(tool)
     if names is None or tool in names or definition is None or definition.stage != "compat":
         return names
-    return names if tool not in _familiar(core.history) else {*names, tool}
+    return names if tool not in _familiar(core.wiring.registry, core.history) else {*names, tool}
 
 
 def _had(registry: Registry, history: History) -> frozenset[str]:
@@ -98,15 +100,19 @@ def _had(registry: Registry, history: History) -> frozenset[str]:
     definitions = [registry.definition(name) for name in registry.names]
     if not any(each is not None and each.stage == "hidden" for each in definitions):  # a long session is not read then
         return frozenset()
-    return _familiar(history)
+    return _familiar(registry, history)
 
 
-def _familiar(history: History) -> frozenset[str]:
-    """Return the tools that a session's model knows: it was offered them, or called them where no offer is recorded."""
+def _familiar(registry: Registry, history: History) -> frozenset[str]:
+    """
+    Return the tools that a session's model knows: it was offered them, or called them where no offer is recorded.
+
+    A tool that got another name since is known under that one.
+    """
     offered = {name for turn in history.turns for name in _names(turn.body.offered or ())}
     elsewhere = (turn for turn in history.turns if turn.body.offered is None and turn.body.provider not in _NO_MODEL)
     called = (history.calls[slot[0]] for turn in elsewhere for slot in turn.slots if slot)
-    return frozenset(offered | {call.tool for call in called if call.gate != "lookup"})
+    return frozenset(map(registry.home, offered | {call.tool for call in called if call.gate != "lookup"}))
 
 
 def _names(recorded: Collection[Any]) -> Iterator[str]:

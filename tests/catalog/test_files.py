@@ -422,20 +422,23 @@ def renaming(old: str, new: str, **more: Any) -> Any:
         (["see", "spy"], {1: [renaming("spy", "look")], 2: [renaming("see", "look")]}, "/ops/0/to", 'on it is "see"'),
         (["see", "spy"], {1: [renaming("spy", "see")], 2: [renaming("see", "look")]}, None, ""),
         (["see"], {1: [], 2: [renaming("see", "look")]}, None, ""),
+        (["see"], {1: [renaming("look", "see")], 2: [renaming("see", "look")]}, "/ops/0/from", "the tool has it again"),
+        (["see"], {(1, 3): [renaming("see", "look")], 2: [renaming("see", "look")]}, None, ""),
     ],
-    ids=["another name", "not kept", "twice", "no chain", "a chain", "one of two steps"],
+    ids=["another name", "not kept", "twice", "no chain", "a chain", "one of two steps", "back", "two ways"],
 )
 def test_the_names_of_a_tool_lead_to_the_one_that_it_has(
-    tmp_path: Path, write: Write, reserved: list[str], ops: dict[int, Any], pointer: str | None, because: str
+    tmp_path: Path, write: Write, reserved: list[str], ops: dict[Any, Any], pointer: str | None, because: str
 ) -> None:
     """Each step that renames it goes on where the one before ended, and the name given up is kept from use."""
     contract = {"contract": {"effect": "read"}}
     write("look", versions={"1": contract, "2": contract, "3": contract}, reserved=reserved)
     for number in (2, 3):
         (tmp_path / f"look/v{number}.json").write_text((tmp_path / "look/v1.json").read_text())
-    for start, steps in ops.items():
-        step = {"tool": "look", "from": start, "to": start + 1, "assertedBy": "a", "ops": steps}
-        (tmp_path / f"look/v{start}-v{start + 1}.upcast.json").write_text(json.dumps(step))
+    for place, steps in ops.items():
+        start, end = place if isinstance(place, tuple) else (place, place + 1)
+        step = {"tool": "look", "from": start, "to": end, "assertedBy": "a", "ops": steps}
+        (tmp_path / f"look/v{start}-v{end}.upcast.json").write_text(json.dumps(step))
     catalog = load_catalog(tmp_path)
     assert [fault.pointer for fault in catalog.faults] == ([] if pointer is None else [pointer])
     if pointer is not None:
@@ -452,3 +455,19 @@ def test_the_names_of_a_tool_lead_to_the_one_that_it_has(
     assert registry.form("other") is None
     with pytest.raises(CatalogFault, match="never used again"):
         catalog.named(reserved[0])
+
+
+def test_two_tools_cannot_have_had_one_name(tmp_path: Path, write: Write) -> None:
+    """Nobody knows whose the calls of that name are: neither is used until one file says something else."""
+    versions = {key: {"contract": {"effect": "read"}} for key in "12"}
+    for name in ("gaze", "look"):
+        write(name, versions=versions, reserved=["see", "spy"])
+        (tmp_path / f"{name}/v2.json").write_text((tmp_path / f"{name}/v1.json").read_text())
+        step = {"tool": name, "from": 1, "to": 2, "assertedBy": "a", "ops": [renaming("see", name)]}
+        (tmp_path / f"{name}/v1-v2.upcast.json").write_text(json.dumps(step))
+    catalog = load_catalog(tmp_path)
+    assert (list(catalog.tools), [fault.tool for fault in catalog.faults]) == ([], ["gaze", "look"])
+    assert [fault.message.split(":")[0] for fault in catalog.faults] == [
+        "it was see before, and so was look",
+        "it was see before, and so was gaze",
+    ]

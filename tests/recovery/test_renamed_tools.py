@@ -367,3 +367,33 @@ def test_a_secret_under_the_old_name_is_masked(deploy: Renaming) -> None:
     for raw in ({"amt": 5, "pin": "hunter2-canary"}, '{"pin": "hunter2-canary'):
         assert ledger.session("t").dispatch(asked(("charge", raw))).calls[0].code == "tool_retired"
     assert not any("hunter2-canary" in str(event) for event in recorded(ledger, "t"))
+
+
+def test_a_check_of_the_old_name_is_refused(deploy: Renaming) -> None:
+    """It would check nothing, and what it is there to stop would run."""
+    left(deploy)
+    ledger = deploy.renamed()
+    with pytest.raises(CatalogFault, match="given up by pay") as fault:
+        ledger.check("charge")
+    assert fault.value.hint == 'Write @ledger.check("pay").'
+
+
+@pytest.mark.parametrize("stage", ["active", "hidden"])
+def test_a_session_that_knew_the_old_name_is_offered_the_new_one(deploy: Renaming, stage: str) -> None:
+    """Whether its host says anew what is offered or not, and where new sessions do not see the tool any more."""
+    deploy.write(1)
+    session = deploy.open(1).session("s")
+    session.tools()
+    session.dispatch(asked(("charge", {"amt": 5})))
+    deploy.rename()
+    tool = deploy.folder / "catalog/pay/tool.json"
+    tool.write_text(json.dumps(json.loads(tool.read_text()) | {"stage": stage}))
+    ledger = deploy.renamed()
+    for amount in (6, 7):  # the second time by what the first one recorded
+        session = ledger.session("s")
+        session.messages()
+        assert session.dispatch(asked(("pay", {"amount": amount}))).calls[0].state == "succeeded"
+    assert [each["function"]["name"] for each in ledger.session("s").tools()] == ["pay"]
+    assert [each["function"]["name"] for each in ledger.session("new").tools()] == (
+        ["pay"] if stage == "active" else []
+    )
