@@ -26,6 +26,8 @@ _WHOLE: Final = "The file is whole, and so is every chain of digests."
 
 _DOUBTS: Final = {
     "file": "its upcast file is another one now",
+    "version": "its upcast file leads to another version",
+    "approval": "it kept an approval, and its upcast file does not",
     "before": "the arguments that it carried had another digest",
     "after": "the carried arguments have another digest",
     "image": "the file makes something else of the arguments",

@@ -113,6 +113,8 @@ def _named(
     upcast = definition.upcasts.get(body.from_version) if definition is not None else None
     if before is None or definition is None or upcast is None or before.redacted:
         return None
+    if upcast.to_version != body.to_version and upcast.digest != body.upcast_digest:
+        return None  # another file begins at that version by now: the one that it names is not at hand
     version = definition.versions.get(body.from_version)  # with the defaults that would have run
     return upcast, to_run(version, before.to_run) if version is not None else before.to_run
 

@@ -14,15 +14,24 @@ from ledger.catalog.upcast.stops import Stop
 from ledger.catalog.upcast.values import back, forth, same
 from ledger.strictjson import Json, digest
 
-Doubt: TypeAlias = Literal["file", "before", "after", "image", "origin"]
+Doubt: TypeAlias = Literal["file", "version", "approval", "before", "after", "image", "origin"]
 """
-`file`: it is another one now. `before`, `after`: the arguments have another digest. `image`: the operations make
-something else of them. `origin`: they do not lead back.
+`file`: it is another one now. `version`: it leads to another one than the record says. `approval`: the record keeps an
+approval for the new form, and the file does not. `before`, `after`: the arguments have another digest. `image`: the
+operations make something else of them. `origin`: they do not lead back.
 """
 
 
 class Certificate(Protocol):
     """What an event records of one carried call (`ledger.events.CallUpcast`)."""
+
+    @property
+    def to_version(self) -> int:
+        """The version of the arguments afterwards."""
+
+    @property
+    def keeps_approval(self) -> bool:
+        """Whether an approval of the old form holds for the new one."""
 
     @property
     def upcast_digest(self) -> str:
@@ -46,6 +55,10 @@ def doubts(certificate: Certificate, upcast: Upcast, before: Json) -> tuple[Doub
     found: list[Doubt] = []
     if certificate.upcast_digest != upcast.digest:
         found.append("file")
+    if certificate.to_version != upcast.to_version:
+        found.append("version")
+    if certificate.keeps_approval and not upcast.keeps_approval:
+        found.append("approval")
     if certificate.digest_before != digest(before):
         found.append("before")
     if certificate.digest_after != digest(certificate.arguments):
