@@ -422,7 +422,8 @@ def test_promises_hold_in_every_legal_life(life: list[Event]) -> None:
             assert after.state == call.state
             assert fields(after, "result", "status", "code") == fields(call, "result", "status", "code")
         assert after.arguments == call.arguments or call.state == "unknown"
-        assert after.never_ran or after.ran_elsewhere or after.host_key == "host-key"
+        keyless = after.never_ran or after.ran_elsewhere or after.state == "superseded"  # its successor has the key
+        assert keyless or after.host_key == "host-key"
         call = after
 
 
