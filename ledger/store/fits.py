@@ -4,28 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Final, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from ledger.calls import CallRow
 from ledger.events import Event
 from ledger.store import rules
-from ledger.store.port import CallFilter, EventFilter, GroupKey, Tally
+from ledger.store.port import EQUAL_OF_CALLS, CallFilter, EventFilter, GroupKey, Tally
 from ledger.store.tags import label_name
-
-_EQUAL: Final = (
-    "session_id",
-    "call_id",
-    "tool",
-    "schema_version",
-    "stage",
-    "gate",
-    "code",
-    "error_class",
-    "tenant",
-    "principal",
-    "idempotency_key",
-    "duplicate_of",
-)
 
 
 class Facts(Protocol):
@@ -63,7 +48,7 @@ def event_fits(where: EventFilter, event: Event, type: str, facts: Facts, calls:
 
 def call_fits(where: CallFilter, row: CallRow, facts: Facts) -> bool:
     """Return whether a call is asked for."""
-    for name in _EQUAL:
+    for name in EQUAL_OF_CALLS:
         asked = getattr(where, name)
         if asked is not None and asked != getattr(row, name):
             return False

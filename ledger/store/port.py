@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Final, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from ledger.calls import CallRow
 from ledger.errors import LedgerError
@@ -159,6 +159,23 @@ class CallFilter:
     resource: str | None = None
 
 
+EQUAL_OF_CALLS: Final = (
+    "session_id",
+    "call_id",
+    "tool",
+    "schema_version",
+    "stage",
+    "gate",
+    "code",
+    "error_class",
+    "tenant",
+    "principal",
+    "idempotency_key",
+    "duplicate_of",
+)
+"""Fields of a `CallFilter` that ask for one value of the column of their name."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventFilter:
     """
@@ -179,6 +196,10 @@ class EventFilter:
     since: str | None = None
     until: str | None = None
     of: CallFilter | None = None
+
+
+EQUAL_OF_EVENTS: Final = ("session_id", "call_id", "tool", "schema_version", "tenant", "principal")
+"""The same of an `EventFilter`."""
 
 
 class Settled(NamedTuple):

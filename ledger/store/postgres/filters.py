@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ledger.calls import TERMINAL
-from ledger.store.port import CallFilter, EventFilter
+from ledger.store.port import EQUAL_OF_CALLS, EQUAL_OF_EVENTS, CallFilter, EventFilter
 from ledger.store.postgres.texts import kept, short
 from ledger.store.rules import SHORTEST_PART
 from ledger.store.tags import ACTOR, PRINCIPAL, TENANT, label_name
@@ -40,25 +40,10 @@ FREQUENT: Final = frozenset(
 IS_RARE: Final = f"type NOT IN ({', '.join(repr(name) for name in sorted(FREQUENT))})"
 """As in the partial index by type."""
 
-_EQUAL_CALL: Final = (
-    "session_id",
-    "call_id",
-    "tool",
-    "schema_version",
-    "stage",
-    "gate",
-    "code",
-    "error_class",
-    "tenant",
-    "principal",
-    "idempotency_key",
-    "duplicate_of",
-)
 LONGEST_INDEXED: Final = 500
 """Characters from which on the indexes of `_SHORT` leave a text out, as the tables say."""
 
 _SHORT: Final = frozenset({"tool", "gate", "code", "error_class"})
-_EQUAL_EVENT: Final = ("session_id", "call_id", "tool", "schema_version", "tenant", "principal")
 _HAS_TAG: Final = (
     "EXISTS (SELECT 1 FROM session_tag t WHERE t.name = %s AND t.value = %s AND t.session_id = {table}.session_id)"
 )
@@ -118,7 +103,7 @@ def event_where(where: EventFilter, after: int) -> Where:
     """Return the conditions of a page of events."""
     found = Where("event")
     found.add("event.position > %s", after)
-    for column in _EQUAL_EVENT:
+    for column in EQUAL_OF_EVENTS:
         found.equal(column, getattr(where, column))
     found.among("event.type", where.types)
     if where.types and FREQUENT.isdisjoint(where.types):
@@ -141,7 +126,7 @@ def call_where(where: CallFilter, after: int = -1) -> Where:
     found = Where("call")
     if after >= 0:
         found.add("call.position > %s", after)
-    for column in _EQUAL_CALL:
+    for column in EQUAL_OF_CALLS:
         found.equal(column, getattr(where, column))
     if where.stage not in (None, "active"):
         found.add("stage <> 'active'")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from ledger.calls import TERMINAL, WAITING
-from ledger.store.port import CallFilter, EventFilter
+from ledger.store.port import EQUAL_OF_CALLS, EQUAL_OF_EVENTS, CallFilter, EventFilter
 from ledger.store.rules import SHORTEST_PART
 from ledger.store.sqlite.where import NO_HINTS, Hints, Where
 from ledger.store.tags import ACTOR, PRINCIPAL, TENANT, label_name
@@ -44,20 +44,6 @@ IS_WAITING: Final = f"state IN ({', '.join(repr(state) for state in sorted(WAITI
 ACTIVE: Final = "active"
 """The stage that the index by stage leaves out."""
 
-_EQUAL_CALL: Final = (
-    "session_id",
-    "call_id",
-    "tool",
-    "schema_version",
-    "stage",
-    "gate",
-    "code",
-    "error_class",
-    "tenant",
-    "principal",
-    "idempotency_key",
-    "duplicate_of",
-)
 _WHICH: Final = ("session_id", "call_id", "idempotency_key", "duplicate_of")
 _FEW: Final = ("call_id", "call_id_part", "idempotency_key", "duplicate_of", "resource")
 """Conditions that hardly any call meets."""
@@ -67,7 +53,6 @@ _INDEXES: Final = {"code": "call_code", "gate": "call_gate", "error_class": "cal
 _REST_OF_SESSION: Final = "sequence > ifnull((SELECT sequence FROM event WHERE position = ? AND session_id = ?), 0)"
 """In a session the order by position is the one by sequence, for which there is an index."""
 
-_EQUAL_EVENT: Final = ("session_id", "call_id", "tool", "schema_version", "tenant", "principal")
 _TAGGED: Final = "(SELECT session_id AS tagged FROM session_tag WHERE name = ? AND value = ?)"
 _TOUCHED: Final = "(SELECT call_id AS touched, position AS at FROM call_resource WHERE resource = ? AND position > ?)"
 _HAS_TAG: Final = (
@@ -91,7 +76,7 @@ def event_where(where: EventFilter, after: int, hints: Hints = NO_HINTS) -> Wher
     found = Where("event")
     _lead_events(found, where, hints)
     _positions(found, after, hints)
-    for column in _EQUAL_EVENT:
+    for column in EQUAL_OF_EVENTS:
         found.equal(column, getattr(where, column))
     found.among("type", where.types)
     if where.types and FREQUENT.isdisjoint(where.types):
@@ -175,7 +160,7 @@ def call_where(where: CallFilter, after: int, hints: Hints = NO_HINTS, *, whole:
     _lead_calls(found, where, after, hints)
     if not whole:
         _positions(found, after, hints)
-    for column in _EQUAL_CALL:
+    for column in EQUAL_OF_CALLS:
         found.equal(f"call.{column}" if column in _WHICH else _beside(where, column), getattr(where, column))
     if where.stage not in (None, ACTIVE):
         found.add("stage <> 'active'")
