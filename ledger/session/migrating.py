@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ledger.errors import LedgerError
 from ledger.events import CallFlagged
@@ -85,8 +85,10 @@ def _events(core: Core, found: Judged) -> list[Item]:
     if found.journey is None or not _is_carried(found):
         return []
     carrying = carried(core, found.call, found.journey)
+    # Judged at this place: where the call moves on meanwhile (a person may be asked by then), it is judged anew.
+    items = [replace(item, seen=found.call.sequence) for item in carrying.items]
     if not found.carried_to_be_asked:
-        return list(carrying.items)
+        return items
     decision = decide(carrying.call, Here(has_code=False))
     flag = CallFlagged(reason="approval-mismatch", evidence=evidence_of(core, carrying.call, decision))
-    return [*carrying.items, Item(flag, carrying.call)]
+    return [*items, Item(flag, carrying.call)]

@@ -425,6 +425,22 @@ def test_only_what_was_committed_is_counted(deploy: Deploy) -> None:
     assert desk(deploy).find(call_id).to_run == {"amount": 5}
 
 
+def test_a_person_who_was_asked_meanwhile_can_answer(deploy: Deploy) -> None:
+    """The older program asks about the old form between look and commit: the call stays as the person sees it."""
+    deploy.write(1)
+    old = deploy.open(1, run_not_started=True)
+    call_id = old.session("s").propose("charge", {"amt": 5}).call_id
+    old.authorize(lambda call, principal: Ask())
+    deploy.write(2)
+    here = desk(deploy)
+    crash.arm(here, crash.before("call.upcast"), end=lambda: old.session("s").messages())
+    [done] = migrate(here, Scope())
+    assert (done.carried, [each.code for each in done.judged]) == (0, ["approval_bound"])
+    assert desk(deploy).approve(call_id, by="ada").call.state == "authorized"
+    [again] = migrate(desk(deploy), Scope())
+    assert (again.carried, desk(deploy).find(call_id).reason) == (1, "approval-mismatch")
+
+
 # -- what a plan reads
 
 
