@@ -512,6 +512,19 @@ def test_calls_of_the_current_version_are_known_by_their_rows(deploy: Deploy) ->
     assert glance(here.registry, {("charge", 1): None}, row) is None
 
 
+def test_an_outcome_behind_a_persons_word_is_looked_for(deploy: Deploy) -> None:
+    """Of a call that is let run once more no column says whether an outcome came since: its events do."""
+    never_ran(deploy)
+    here = desk(deploy)
+    [found] = planned(here.reader, here.registry, Scope())
+    allowed = here.find(found.call.call_id).changed(state="authorized")
+    digests = {("charge", 1): str(allowed.schema_digest)}
+    assert glance(here.registry, digests, call_row(allowed)) is not None
+    again = allowed.changed(attempt=1, late=CallOutcomeArrivedLate(ended="succeeded", token=1))
+    assert judge(here.registry, again).status == "in-doubt"
+    assert glance(here.registry, digests, call_row(again)) is None
+
+
 def test_a_version_that_was_recorded_in_two_shapes_says_nothing() -> None:
     """A ledger refuses that; what two of them were merged into might hold it."""
     story = Story("_catalog")
