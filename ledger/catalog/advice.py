@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from ledger.catalog.definition import ToolVersion
-from ledger.catalog.guarding import Guards
+from ledger.catalog.guarding import guarded_of
 from ledger.catalog.naming import is_vague, meaning_of, names_unit
 from ledger.catalog.notes import Code, Note
 from ledger.catalog.references import target_of
@@ -23,13 +23,13 @@ MAX_ENUM: Final = 20
 _NUMBERS: Final = frozenset({"integer", "number"})
 
 
-def advice_of(versions: Sequence[ToolVersion], guarded: Guards, significant: Collection[str] = ()) -> Iterator[Note]:
+def advice_of(versions: Sequence[ToolVersion], significant: Collection[str] = ()) -> Iterator[Note]:
     """Yield warnings about what models will read; *significant* are the catalog's own annotations, units among them."""
     units = SIGNIFICANT.union(significant) - {"x-sensitive"}
     for version in versions:
         if is_vague(version.tool.rsplit("/", 1)[-1]):
             yield _note(version, "vague_name", "", "the tool's name does not say what it does")
-        yield from _fields(version, guarded(version).nodes, units)
+        yield from _fields(version, guarded_of(version).nodes, units)
     yield from _alike(versions)
 
 

@@ -10,7 +10,6 @@ from ledger.catalog.advice import advice_of
 from ledger.catalog.definition import ToolDefinition
 from ledger.catalog.disk import EXAMPLES, Folder, Sources
 from ledger.catalog.faults import fault_notes
-from ledger.catalog.guarding import Guards
 from ledger.catalog.lock import TOOL, Lock, is_draft, schema_files, upcast_file
 from ledger.catalog.notes import Note
 from ledger.catalog.published import published_notes
@@ -62,10 +61,10 @@ def check_catalog(sources: Sources) -> Report:
 
 
 def _notes(sources: Sources) -> Iterator[Note]:
-    lock, guarded = sources.lock or Lock(), Guards()
+    lock = sources.lock or Lock()
     yield from fault_notes(sources)
     yield from published_notes(sources)
-    yield from example_notes(sources, guarded)
+    yield from example_notes(sources)
     for definition in sources.catalog.tools.values():
         yield from _proofs(definition, sources)
     yield from retirement_notes(sources.catalog)
@@ -77,7 +76,7 @@ def _notes(sources: Sources) -> Iterator[Note]:
         for number, version in definition.versions.items()
         if number == definition.current or is_draft(definition, number, lock)
     ]
-    yield from advice_of(offered, guarded, sources.catalog.significant)
+    yield from advice_of(offered, sources.catalog.significant)
 
 
 def _files(folder: Folder, definition: ToolDefinition | None) -> Iterator[Note]:

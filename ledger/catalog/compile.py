@@ -27,14 +27,30 @@ _NOT_FINITE: Final = "NaN and Infinity are no JSON numbers"
 
 
 class CompiledSchema:
-    """A schema ready to check values; the schema it was made from can change without changing it."""
+    """
+    A schema ready to check values; the schema it was made from can change without changing it.
 
-    __slots__ = ("_engine", "_quick", "_validator")
+    The validator that has the last word is made when the quick one does not say "valid" for the first time.
+    """
 
-    def __init__(self, validator: Any, engine: ModuleType, quick: IsValid | None = None) -> None:
-        self._validator = validator
-        self._engine = engine
+    __slots__ = ("_formats", "_guarded", "_quick", "_validator")
+
+    def __init__(self, guarded: Guarded, formats: frozenset[str], quick: IsValid | None = None) -> None:
+        self._guarded = guarded
+        self._formats = formats
         self._quick = quick
+        self._validator: Any = None
+
+    def _made(self) -> Any:
+        if self._validator is None:
+            self._validator = self._engine.validator_of(prepare(self._guarded, self._formats), self._guarded.dialect)
+        return self._validator
+
+    @property
+    def _engine(self) -> ModuleType:
+        from ledger.catalog import engine  # jsonschema costs some 60 ms: only who validates pays
+
+        return engine
 
     def name_for(self, value: Json) -> str:
         """Return name and version of the validator that speaks of this value, as events record it."""
@@ -59,10 +75,11 @@ class CompiledSchema:
             if hostile := _hostile(value):
                 return (hostile,)
             self._engine.fill_budget()
-            if self._validator.is_valid(value):
+            validator = self._made()
+            if validator.is_valid(value):
                 return ()
             self._engine.fill_budget()
-            found = islice(self._explained(self._validator.iter_errors(value), (), 0), MAX_VIOLATIONS)
+            found = islice(self._explained(validator.iter_errors(value), (), 0), MAX_VIOLATIONS)
             return tuple(violation for _, violation in sorted(found, key=lambda pair: (pair[0], pair[1].keyword)))
         except TooManyToCompare as found:  # also inside of `not`: nobody says of such a list that its items are equal
             return (_too_long(value, found.items),)
@@ -130,10 +147,7 @@ def compile_guarded(guarded: Guarded, formats: frozenset[str] = frozenset()) -> 
 
     For schemas that are only tried on: the guard is as strict, and the meta-schema takes most of the time.
     """
-    from ledger.catalog import engine
-
-    validator = engine.validator_of(prepare(guarded, formats), guarded.dialect)
-    return CompiledSchema(validator, engine, quick_of(guarded, formats))
+    return CompiledSchema(guarded, formats, quick_of(guarded, formats))
 
 
 def _placed(path: tuple[str | int, ...], keyword: str, message: str) -> tuple[Any, Violation]:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from ledger.catalog.contract import Contract
+from ledger.catalog.guard import Guarded
 from ledger.catalog.steps import Upcast
 from ledger.errors import CatalogFault
 from ledger.events.words import Stage
@@ -23,7 +24,8 @@ class ToolVersion:
 
     `shape_digest` (`schemaDigest` in events) identifies the version: the schema without words for people.
     `description_digest` covers all the words that the model reads. `formats`
-    are those that assert. `path` is the schema's file, or the function.
+    are those that assert. `path` is the schema's file, or the function. `guarded`: the schema as the guard let it pass,
+    for those who look into it (`guarding.guarded_of`); it is no part of what the version says.
     """
 
     tool: str
@@ -41,6 +43,7 @@ class ToolVersion:
     shape_digest: str
     description_digest: str
     path: str = ""
+    guarded: Guarded | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

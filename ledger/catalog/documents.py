@@ -231,6 +231,7 @@ def version_of(
         runbook=words.get("runbook"),
         shape_digest=digest(shape_of(guarded.nodes, guarded.dialect, significant)),
         description_digest=words_digest(read, guarded.nodes),
+        guarded=guarded,
         **fields,
     )
 

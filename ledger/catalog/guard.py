@@ -58,6 +58,14 @@ CAPS: Final = SchemaLimits(max_subschemas=20_000, max_items=100_000, max_text=2*
 """As far as a catalog may raise its limits."""
 
 
+_SIMPLE: Final = {
+    keyword: check
+    for keyword, (check, _) in CHECKS.items()
+    if keyword not in {"$schema", "$id", "items", "pattern", "patternProperties", *ONLY_IN}
+}
+"""Of keywords that are allowed wherever a schema stands, and of which nothing but the value is looked at."""
+
+
 @dataclass(frozen=True, slots=True)
 class Guarded:
     """A schema that passed: its own copy, its dialect, and each schema in it by its pointer."""
@@ -121,22 +129,22 @@ def _copy(schema: Json, limits: SchemaLimits) -> JsonObject:
 
 
 def _check_sizes(schema: JsonObject, limits: SchemaLimits) -> None:
+    longest = limits.max_text
     waiting: list[tuple[Path, Json]] = [((), schema)]
     while waiting:
         path, value = waiting.pop()
-        if isinstance(value, str) and len(value) > limits.max_text:
+        if isinstance(value, str):
             hint = "Put long explanations where the reader is, not into the schema."
             raise CatalogFault(
-                f"a text of {len(value):,} characters; {limits.max_text:,} are allowed",
-                pointer=to_pointer(path),
-                hint=hint,
+                f"a text of {len(value):,} characters; {longest:,} are allowed", pointer=to_pointer(path), hint=hint
             )
-        if isinstance(value, dict | list):
-            if len(value) > limits.max_items:
-                message = f"{len(value):,} entries; {limits.max_items:,} are allowed"
-                raise CatalogFault(message, pointer=to_pointer(path), hint="Look such a list up in a business check.")
-            entries = value.items() if isinstance(value, dict) else enumerate(value)
-            waiting.extend(((*path, place), each) for place, each in entries)
+        if len(value) > limits.max_items:
+            message = f"{len(value):,} entries; {limits.max_items:,} are allowed"
+            raise CatalogFault(message, pointer=to_pointer(path), hint="Look such a list up in a business check.")
+        for place, each in value.items() if type(value) is dict else enumerate(value):
+            kind = type(each)
+            if kind is dict or kind is list or (kind is str and len(each) > longest):
+                waiting.append(((*path, place), each))
 
 
 def _dialect(schema: JsonObject, default: Dialect) -> Dialect:
@@ -165,7 +173,7 @@ def _nodes(schema: JsonObject, dialect: Dialect, limits: SchemaLimits) -> dict[s
         if isinstance(node, dict):
             _check_keywords(node, pointer, dialect)
             unevaluated += sum(keyword in node for keyword in UNEVALUATED)
-            waiting.extend((pointer + to_pointer(step), each) for step, each in reversed(list(children(node))))
+            waiting += [(pointer + to_pointer(step), each) for step, each in reversed(list(children(node)))]
     _check_unevaluated(unevaluated, nodes)
     return nodes
 
@@ -186,19 +194,25 @@ def _check_unevaluated(count: int, nodes: Mapping[str, Json]) -> None:
 
 def _check_keywords(node: JsonObject, above: str, dialect: Dialect) -> None:
     for keyword, value in node.items():
-        pointer = f"{above}/{keyword}" if keyword.isalnum() else above + to_pointer([keyword])
-        _check_known(keyword, value, pointer, dialect)
-        if dialect == "draft-07" and keyword == "items" and isinstance(value, list):
-            valid, wanted = all(isinstance(each, dict | bool) for each in value), "a schema or a list of schemas"
-        else:
-            check_value, wanted = CHECKS.get(keyword, (lambda _: True, ""))
-            valid = check_value(value)
-        if not valid:
-            hint = HINTS.get((keyword, type(value)))
-            raise CatalogFault(f"`{keyword}` is {wanted}, not {shown(value)}", pointer=pointer, hint=hint)
-        _check_patterns(keyword, value, pointer)
+        check = _SIMPLE.get(keyword)
+        if check is None or not check(value):
+            pointer = f"{above}/{keyword}" if keyword.isalnum() else above + to_pointer([keyword])
+            _check_keyword(keyword, value, pointer, dialect)
     if node.get("uniqueItems"):
         _check_unique(node, above)
+
+
+def _check_keyword(keyword: str, value: Json, pointer: str, dialect: Dialect) -> None:
+    _check_known(keyword, value, pointer, dialect)
+    if dialect == "draft-07" and keyword == "items" and isinstance(value, list):
+        valid, wanted = all(isinstance(each, dict | bool) for each in value), "a schema or a list of schemas"
+    else:
+        check_value, wanted = CHECKS.get(keyword, (lambda _: True, ""))
+        valid = check_value(value)
+    if not valid:
+        hint = HINTS.get((keyword, type(value)))
+        raise CatalogFault(f"`{keyword}` is {wanted}, not {shown(value)}", pointer=pointer, hint=hint)
+    _check_patterns(keyword, value, pointer)
 
 
 def _check_known(keyword: str, value: Json, pointer: str, dialect: Dialect) -> None:

@@ -1,20 +1,20 @@
-"""Schemas of a catalog that was read, guarded once more for those who look into them, and only once."""
+"""The schemas of versions as the guard let them pass, for those who look into them; most were guarded when read."""
 
 from __future__ import annotations
 
 from ledger.catalog.definition import ToolVersion
 from ledger.catalog.guard import CAPS, Guarded, guard
+from ledger.catalog.vocabulary import Dialect
 
 
-class Guards:
-    """Gives the guarded schema of a version: its copy, and each schema in it by its pointer."""
+def guarded_of(version: ToolVersion, dialect: Dialect = "2020-12") -> Guarded:
+    """
+    Return the guarded schema of a version: its copy, and each schema in it by its pointer.
 
-    def __init__(self) -> None:
-        self._known: dict[tuple[str, int], Guarded] = {}
-
-    def __call__(self, version: ToolVersion) -> Guarded:
-        """Return it; the version has passed the guard of its catalog, so none of our own limits is below that."""
-        key = version.tool, version.version
-        if key not in self._known:
-            self._known[key] = guard(version.schema, limits=CAPS)
-        return self._known[key]
+    *dialect* is what a schema means that names none. A version of a catalog has passed the guard already; our own
+    limits are never above its catalog's. Raises CatalogFault for a version that nobody guarded, and that is bad.
+    """
+    known, schema = version.guarded, version.schema
+    if known is not None and known.schema is schema and (known.dialect == dialect or "$schema" in schema):
+        return known
+    return guard(schema, limits=CAPS, dialect=dialect)

@@ -15,6 +15,9 @@ MAX_EXPANSION: Final = 10_000
 """So many schemas may look at one value, references written out."""
 
 
+_LOOKS_AGAIN: Final = IN_PLACE | {"$ref"}
+
+
 def target_of(reference: str) -> str:
     """Return the pointer that a local reference means (a URI's fragment may be percent-encoded)."""
     return unquote(reference[1:])
@@ -42,6 +45,8 @@ def _check_target(pointer: str, reference: str, nodes: Mapping[str, Json]) -> No
 
 def in_place(pointer: str, node: JsonObject, dialect: Dialect) -> Iterator[str]:
     """Yield the pointers of the schemas that look at the same value as *node* does."""
+    if _LOOKS_AGAIN.isdisjoint(node):
+        return
     if "$ref" in node:
         yield target_of(node["$ref"])
         if dialect == "draft-07":
@@ -53,8 +58,11 @@ def in_place(pointer: str, node: JsonObject, dialect: Dialect) -> Iterator[str]:
 
 def _check_expansion(nodes: Mapping[str, Json], dialect: Dialect) -> None:
     """Count how many schemas look at one value, bottom up and without recursion."""
-    costs: dict[str, int] = {}
-    for start in nodes:
+    looking = {
+        pointer for pointer, node in nodes.items() if isinstance(node, dict) and not _LOOKS_AGAIN.isdisjoint(node)
+    }
+    costs = {pointer: 1 for pointer in nodes if pointer not in looking}
+    for start in (pointer for pointer in nodes if pointer in looking):
         waiting, active = [start], set[str]()
         while waiting:
             pointer = waiting[-1]

@@ -125,4 +125,6 @@ class Registry:
 
 def exported(version: ToolVersion) -> ToolVersion:
     """Return a copy whose schemas may be changed without changing the registry's."""
-    return replace(version, schema=deepcopy(version.schema), output_schema=deepcopy(version.output_schema))
+    return replace(
+        version, schema=deepcopy(version.schema), output_schema=deepcopy(version.output_schema), guarded=None
+    )

@@ -9,7 +9,7 @@ from typing import Final
 from ledger.catalog.compile import compile_guarded
 from ledger.catalog.definition import Catalog, Replacement, ToolDefinition
 from ledger.catalog.documents import STAGES
-from ledger.catalog.guard import CAPS, guard
+from ledger.catalog.guarding import guarded_of
 from ledger.catalog.notes import Note
 from ledger.catalog.words import listed, shown
 from ledger.errors import RetirementRefused
@@ -101,7 +101,7 @@ def _check(tool: str, replacement: Replacement, catalog: Catalog) -> None:
             raise _bad(f"{name} stands for {sharing} too, and nothing says what tells them apart", hint=hint)
         return
     version = definition.latest
-    schema = compile_guarded(guard(version.schema, limits=CAPS), version.formats)
+    schema = compile_guarded(guarded_of(version), version.formats)
     for violation in schema.violations(replacement.example):
         where = f" at {violation.pointer}" if violation.pointer else ""
         raise _bad(f"the example for {name} is no call of it{where}: {violation.message}")

@@ -9,18 +9,18 @@ from typing import Final
 from ledger.catalog.compile import CompiledSchema, compile_guarded
 from ledger.catalog.definition import ToolDefinition
 from ledger.catalog.disk import EXAMPLES, Folder, Sources
-from ledger.catalog.guarding import Guards
+from ledger.catalog.guarding import guarded_of
 from ledger.catalog.notes import Note
 
 PLACE: Final = re.compile(EXAMPLES + r"/v([1-9][0-9]{0,5})/(ok|bad)-[^/]+\.json")
 
 
-def example_notes(sources: Sources, guarded: Guards) -> Iterator[Note]:
+def example_notes(sources: Sources) -> Iterator[Note]:
     """Yield the examples that are not what their names say, and those that nothing checks."""
     for folder in sources.folders:
         definition = sources.catalog.tools.get(folder.tool)
         if definition is not None:
-            yield from _folder(folder, definition, guarded)
+            yield from _folder(folder, definition)
 
 
 def count_examples(sources: Sources) -> int:
@@ -28,7 +28,7 @@ def count_examples(sources: Sources) -> int:
     return sum(name.startswith(EXAMPLES) for folder in sources.folders for name in folder.documents)
 
 
-def _folder(folder: Folder, definition: ToolDefinition, guarded: Guards) -> Iterator[Note]:
+def _folder(folder: Folder, definition: ToolDefinition) -> Iterator[Note]:
     schemas: dict[int, CompiledSchema] = {}
     for name in sorted(folder.documents):
         if not name.startswith(EXAMPLES):
@@ -40,7 +40,7 @@ def _folder(folder: Folder, definition: ToolDefinition, guarded: Guards) -> Iter
             continue
         if number not in schemas:
             version = definition.versions[number]
-            schemas[number] = compile_guarded(guarded(version), version.formats)
+            schemas[number] = compile_guarded(guarded_of(version), version.formats)
         yield from _example(folder, name, number, schemas[number], good=found[2] == "ok")
 
 

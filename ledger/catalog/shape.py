@@ -137,13 +137,15 @@ def _ordered(values: list[Json]) -> list[Json]:
 
 def _recursive(nodes: Mapping[str, Json]) -> frozenset[str]:
     """Return the pointers of all targets of references that can reach themselves."""
+    targets = {target_of(node["$ref"]) for node in nodes.values() if isinstance(node, dict) and "$ref" in node}
+    if not targets:
+        return frozenset()
     after = {
         pointer: [pointer + to_pointer(path) for path, _ in children(node) if path[0] not in STORES]
         + ([target_of(node["$ref"])] if "$ref" in node else [])
         for pointer, node in nodes.items()
         if isinstance(node, dict)
     }
-    targets = {target_of(node["$ref"]) for node in nodes.values() if isinstance(node, dict) and "$ref" in node}
     return frozenset(target for target in targets if _reaches(target, after))
 
 

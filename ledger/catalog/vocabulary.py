@@ -163,8 +163,13 @@ HINTS: Final[dict[tuple[str, type], str]] = {
 """By keyword and the type of its wrong value: the old draft it comes from."""
 
 
+_HOLDERS: Final = ONE | LIST | MAP | {"dependencies"}
+
+
 def children(schema: JsonObject) -> Iterator[tuple[Path, Json]]:
     """Yield each schema that stands directly in *schema*, with its path from there, in a fixed order."""
+    if _HOLDERS.isdisjoint(schema):  # as in most schemas
+        return
     for keyword in sorted(schema):
         value = schema[keyword]
         if keyword in LIST or (keyword == "items" and isinstance(value, list)):

@@ -11,7 +11,6 @@ from ledger.catalog import Contract, ToolVersion
 from ledger.catalog.advice import advice_of
 from ledger.catalog.documents import version_of
 from ledger.catalog.guard import guard_input
-from ledger.catalog.guarding import Guards
 from ledger.errors import CatalogFault
 
 CASES = json.loads((Path(__file__).parents[1] / "suite/tool_advice.json").read_text(encoding="utf-8"))
@@ -26,7 +25,7 @@ def version(tool: str, schema: Any, description: str = "Look.") -> ToolVersion:
 def test_a_field(case: dict[str, Any]) -> None:
     """Each field of the suite is warned of, or not, as its case says."""
     schema = {"type": "object", "properties": case["properties"], "$defs": case.get("defs", {})}
-    notes = advice_of([version("look_at", schema)], Guards(), case.get("significant", ()))
+    notes = advice_of([version("look_at", schema)], case.get("significant", ()))
     assert [[note.code, note.pointer] for note in notes] == case["says"]
 
 
@@ -45,22 +44,20 @@ def test_a_field(case: dict[str, Any]) -> None:
 def test_look_alikes(names: list[str], warned: list[str]) -> None:
     """Two tools whose names mean the same are told; the later one is named."""
     schema = {"type": "object"}
-    notes = advice_of([version(name, schema, f"{name}.") for name in names], Guards())
+    notes = advice_of([version(name, schema, f"{name}.") for name in names])
     assert [note.tool for note in notes if note.code == "near_duplicate"] == warned
 
 
 def test_one_description_for_two_tools() -> None:
     """Spaces and case make no difference."""
-    notes = list(
-        advice_of([version("a", {"type": "object"}, "Do it."), version("b", {"type": "object"}, "do  it.")], Guards())
-    )
+    notes = list(advice_of([version("a", {"type": "object"}, "Do it."), version("b", {"type": "object"}, "do  it.")]))
     assert [(note.tool, note.code, "of a" in note.message) for note in notes] == [("b", "near_duplicate", True)]
 
 
 @pytest.mark.parametrize("name", ["run", "process", "gh/execute", "_value_"[1:-1], "Input"])
 def test_a_tool_with_a_vague_name(name: str) -> None:
     """A tool whose name says nothing is told."""
-    assert [note.code for note in advice_of([version(name, {"type": "object"})], Guards())] == ["vague_name"]
+    assert [note.code for note in advice_of([version(name, {"type": "object"})])] == ["vague_name"]
 
 
 def test_real_tools(corpus: Path) -> None:
@@ -73,7 +70,7 @@ def test_real_tools(corpus: Path) -> None:
             read.append(version(f"t{number}", tool["inputSchema"], tool.get("description") or "None."))
         except CatalogFault:
             continue
-    notes = list(advice_of(read, Guards()))
+    notes = list(advice_of(read))
     numbers = [note for note in notes if note.code == "number_without_unit"]
     assert len(read) > 250
     assert 0 < len(numbers) < len(read) / 4

@@ -32,7 +32,7 @@ def compare(schema: Any, values: list[Any]) -> tuple[int, int]:
         return 0, 0
     if quick is None:
         return 0, 0
-    asked, valid, alone = 0, 0, CompiledSchema(both._validator, both._engine)
+    asked, valid, alone = 0, 0, CompiledSchema(guard(schema), frozenset())
     for each in values:
         first = not alone.violations(each)
         if _is_plain(each, 0):

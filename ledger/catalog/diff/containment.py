@@ -10,6 +10,7 @@ from ledger.catalog.diff.prove import Prover
 from ledger.catalog.diff.rules import VERDICTS
 from ledger.catalog.diff.space import Space, TooComplex, read
 from ledger.catalog.diff.walk import ROOT, Walk
+from ledger.catalog.guard import Guarded
 from ledger.catalog.patterns import PatternTooCostly
 from ledger.catalog.shape import SIGNIFICANT
 from ledger.catalog.vocabulary import Dialect
@@ -55,3 +56,12 @@ def contained(
     order = sorted(suspects, key=lambda each: -VERDICTS.index(each.finding.verdict))
     found = Judge(here, there).refuted(order)
     return Containment("unknown") if found is None else Containment("refuted", found[0])
+
+
+def equal(one: Guarded, two: Guarded, formats: frozenset[str] = frozenset()) -> bool:
+    """Whether two schemas that were read are shown to take the same values; the `equal` of `contained`, and no more."""
+    here, there = Space(one, formats), Space(two, formats)
+    try:
+        return Prover(here, there).contained(ROOT, ROOT) and Prover(there, here).contained(ROOT, ROOT)
+    except (TooComplex, PatternTooCostly):
+        return False

@@ -75,7 +75,7 @@ def difference(old: Subject, new: Subject, settings: Settings = DEFAULT) -> Diff
     schema that a catalog would refuse (references that leave it, patterns without end, sizes).
     """
     findings = list(_beside(old, new, settings))
-    suspects, judge = _schemas(old.schema, new.schema, settings)
+    suspects, judge = _schemas(old.schema, new.schema, settings, (old.guarded, new.guarded))
     findings += {
         (each.finding.code, each.finding.pointer, each.finding.message): each.finding for each in suspects
     }.values()
@@ -94,11 +94,14 @@ def missing_tool(name: str, *, gone: bool) -> Finding:
     return Finding(code, to_pointer([name]), name if gone else None, None if gone else name, f"{name}: {message}")
 
 
-def _schemas(old: Json, new: Json, settings: Settings) -> tuple[list[Suspect], Judge | None]:
-    """Compare two schemas; return what was found, and who can try it."""
+def _schemas(
+    old: Json, new: Json, settings: Settings, known: tuple[Guarded | None, Guarded | None] = (None, None)
+) -> tuple[list[Suspect], Judge | None]:
+    """Compare two schemas, of which some were read before; return what was found, and who can try it."""
     if old in (None, {}) or new in (None, {}):
         return list(_missing(old, new)), None
-    one, two = (read(schema, settings.dialect) for schema in (old, new))
+    sides = zip((old, new), known, strict=True)
+    one, two = (guarded or read(schema, settings.dialect) for schema, guarded in sides)
     if one.dialect == two.dialect and canonical(one.schema) == canonical(two.schema):
         alike = canonical(old) == canonical(new)
         return [] if alike else [

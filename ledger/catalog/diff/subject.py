@@ -8,6 +8,7 @@ from typing import Final
 
 from ledger.catalog.contract import Contract
 from ledger.catalog.definition import ToolVersion
+from ledger.catalog.guard import Guarded
 from ledger.catalog.words import shown
 from ledger.errors import CatalogFault
 from ledger.strictjson import Json, JsonObject, to_pointer
@@ -28,7 +29,8 @@ class Subject:
     One side of a comparison.
 
     `schema`: None where the document has none. `words`: everything for people and models beside it, by its wire name.
-    `contract`: None where nobody promised anything. `hints`: those of MCP that are there.
+    `contract`: None where nobody promised anything. `hints`: those of MCP that are there. `guarded`: the schema as
+    `space.read` gave it, where somebody has read it already.
     """
 
     schema: Json
@@ -37,6 +39,7 @@ class Subject:
     words: Mapping[str, Json] = field(default_factory=dict)
     contract: Contract | None = None
     hints: Mapping[str, Json] = field(default_factory=dict)
+    guarded: Guarded | None = field(default=None, repr=False, compare=False)
 
     def hint(self, name: str) -> Json:
         """Return what an MCP hint says; an absent one has its default."""

@@ -5,20 +5,20 @@ from __future__ import annotations
 from functools import cached_property
 from hashlib import sha256
 
-from ledger.catalog.compile import CompiledSchema, compile_guarded
+from ledger.catalog.compile import compile_guarded
 from ledger.catalog.definition import ToolVersion
 from ledger.catalog.diff import Settings
 from ledger.catalog.diff.difference import DEFAULT
-from ledger.catalog.guard import CAPS, guard
+from ledger.catalog.guarding import guarded_of
 from ledger.catalog.steps import Op, Upcast
-from ledger.catalog.upcast.proof import Proof, prove
-from ledger.catalog.upcast.reading import closed
+from ledger.catalog.upcast.proof import Proof, prove_closed
+from ledger.catalog.upcast.reading import Closed
 from ledger.catalog.upcast.records import Carried, NotCarried
 from ledger.catalog.upcast.stops import Stop
 from ledger.catalog.upcast.values import as_far, forth, undo
 from ledger.catalog.violation import Violation
 from ledger.errors import JsonRejected
-from ledger.strictjson import Json, JsonObject, canonical
+from ledger.strictjson import Json, canonical
 
 
 class Step:
@@ -29,11 +29,13 @@ class Step:
         self.old = old
         self.new = new
         self._settings = settings
+        self._before = Closed(old, settings.dialect)
+        self._after = Closed(new, settings.dialect)
 
     @cached_property
     def proof(self) -> Proof:
         """What is known from the schemas alone."""
-        return prove(self.upcast, self.old, self.new, self._settings)
+        return prove_closed(self.upcast, self._before, self._after, self._settings)
 
     def reshape(self, masked: Json) -> Json:
         """
@@ -50,11 +52,11 @@ class Step:
             first = proof.reasons[0]
             return NotCarried(code=first.code, pointer=first.pointer, message=first.message)
         try:
-            wrong, before = self._before.judged(arguments)
+            wrong, before = self._before.validator(self.old.formats).judged(arguments)
             if wrong:
                 return self._invalid(arguments, wrong[0])
             image = forth(self.upcast.ops, arguments)
-            wrong, after = self._after.judged(image)
+            wrong, after = self._after.validator(self.new.formats).judged(image)
             if wrong:
                 return NotCarried(code="invalid_after", pointer=wrong[0].pointer, message=wrong[0].message)
             was, again = canonical(arguments), canonical(forth(self._undo, image))
@@ -77,23 +79,8 @@ class Step:
     def _undo(self) -> tuple[Op, ...]:
         return undo(self.upcast.ops)
 
-    @cached_property
-    def _before(self) -> CompiledSchema:
-        return self._compiled(self.old)
-
-    @cached_property
-    def _after(self) -> CompiledSchema:
-        return self._compiled(self.new)
-
-    def _compiled(self, version: ToolVersion) -> CompiledSchema:
-        return self._validator(version, closed(version.schema, self._settings.dialect))
-
-    def _validator(self, version: ToolVersion, schema: JsonObject) -> CompiledSchema:
-        guarded = guard(schema, limits=CAPS, dialect=self._settings.dialect, path=version.path)
-        return compile_guarded(guarded, version.formats)
-
     def _invalid(self, arguments: Json, wrong: Violation) -> NotCarried:
         """Say whether the record is invalid under its own version, or only holds what nobody declared."""
-        as_written = self._validator(self.old, self.old.schema)
+        as_written = compile_guarded(guarded_of(self.old, self._settings.dialect), self.old.formats)
         code = "invalid_before" if as_written.violations(arguments) else "undeclared"
         return NotCarried(code=code, pointer=wrong.pointer, message=wrong.message)

@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
 from ledger.catalog.definition import ToolVersion
-from ledger.catalog.diff import Difference, Finding, Settings, Subject, contained, difference, of_version
+from ledger.catalog.diff import Difference, Finding, Settings, Subject, difference, of_version
+from ledger.catalog.diff.containment import equal
 from ledger.catalog.diff.difference import DEFAULT
 from ledger.catalog.diff.rules import VERDICTS
+from ledger.catalog.diff.space import read
+from ledger.catalog.guard import Guarded
 from ledger.catalog.steps import EACH, Steps, Upcast
 from ledger.catalog.upcast.image import Image
-from ledger.catalog.upcast.reading import closed
+from ledger.catalog.upcast.reading import Closed
 from ledger.catalog.upcast.records import Grade
 from ledger.catalog.upcast.stops import Stop, Unprovable
 from ledger.catalog.upcast.trial import Loss, Trial
@@ -107,6 +111,11 @@ def prove(upcast: Upcast, old: ToolVersion, new: ToolVersion, settings: Settings
     Works on the closed readings of both schemas; the contract must not change, and a named person asserts that every
     leaf keeps its meaning. Pure, and never raises: what cannot be read or followed is unknown.
     """
+    return prove_closed(upcast, Closed(old, settings.dialect), Closed(new, settings.dialect), settings)
+
+
+def prove_closed(upcast: Upcast, old: Closed, new: Closed, settings: Settings = DEFAULT) -> Proof:
+    """Do the same with the closed readings in *settings*' dialect, which others need too."""
     if upcast.semantic is not None:
         return _because("none", "semantic", "", upcast.semantic)
     if not upcast.asserted_by:
@@ -147,14 +156,14 @@ def _refers_to_itself(schema: Json) -> bool:
 class _Comparison:
     """The image of the old form beside the new one. Raises CatalogFault."""
 
-    def __init__(self, upcast: Upcast, old: ToolVersion, new: ToolVersion, settings: Settings) -> None:
+    def __init__(self, upcast: Upcast, old: Closed, new: Closed, settings: Settings) -> None:
         self.upcast = upcast
         self.old = old
         self.new = new
         self.settings = settings
-        here, self.there = (closed(each.schema, settings.dialect) for each in (old, new))
+        here, self.there = old.schema, new.schema
         self.image = Image(here, _dialect_of(here, settings.dialect))
-        self.trial = Trial(upcast.ops, here, self.there, settings.dialect)
+        self.trial = Trial(upcast.ops, old, new)
 
     def proof(self) -> Proof:
         """Follow the operations over the old schema, then compare what it became with the new one."""
@@ -171,7 +180,9 @@ class _Comparison:
 
     def _compared(self) -> Proof:
         """Let the difference find what only refuses, what widens, and what turns."""
-        found = difference(self._before(), replace(of_version(self.new), schema=self.there), self.settings)
+        before = self._before()
+        after = replace(of_version(self.new.version), schema=self.there, guarded=self.new.guarded)
+        found = difference(before, after, self.settings)
         against = [each for each in found.findings if VERDICTS.index(each.verdict) >= _SEMANTIC]
         against = [each for each in against if not self._is_of_no_record(each)]
         hard = [each for each in against if each.code not in NARROWING]
@@ -188,9 +199,15 @@ class _Comparison:
         return finding.code in _DEFAULTS and _is_required(self.image.schema, from_pointer(finding.pointer))
 
     def _before(self) -> Subject:
-        before = replace(of_version(self.old), schema=self.image.schema)
+        before = replace(of_version(self.old.version), schema=self.image.schema, guarded=self._image_read)
         names = self.upcast.renames_tool
         return replace(before, name=names[1]) if names is not None and before.name == names[0] else before
+
+    @cached_property
+    def _image_read(self) -> Guarded:
+        """The image as the difference reads it; many operations leave the schema as it is."""
+        schema = self.image.schema
+        return self.old.guarded if schema is self.old.schema else read(schema, self.settings.dialect)
 
     def _unsaid(self, found: Difference) -> tuple[Reason, ...]:
         """Return the new options of which the file does not say what their absence means."""
@@ -223,10 +240,8 @@ class _Comparison:
         return self.trial.loss([origin]) or known
 
     def _graded(self, found: Difference, *, partial: bool) -> Proof:
-        formats, dialect = self.settings.formats, self.settings.dialect
-        relation = contained(self.image.schema, self.there, formats=formats, dialect=dialect).relation
         wider = [each for each in found.findings if _ISO < VERDICTS.index(each.verdict) < _SEMANTIC]
-        exact = self.image.exact and relation == "equal" and not wider
+        exact = not partial and self.image.exact and not wider and self._is_equal()
         if any(op.op == "restructure" for op in self.upcast.ops) and (partial or not exact):
             return _because("refuted", "not_the_same_shape", "", "the two forms do not have one canonical shape")
         grade: Grade = "partial" if partial else "iso" if exact else "embed"
@@ -237,6 +252,10 @@ class _Comparison:
             why = Reason(code="widening_not_listed", pointer="", message=message)
             return Proof(status="unknown", grade=grade, reasons=(why, *listed), write=write)
         return Proof(status="proved", grade=grade)
+
+    def _is_equal(self) -> bool:
+        """Whether the new form takes what the image takes, and nothing else."""
+        return equal(self._image_read, self.new.guarded, self.settings.formats)
 
 
 def _is_required(node: Json, place: Steps) -> bool:

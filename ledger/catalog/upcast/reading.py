@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Final
 
+from ledger.catalog.compile import CompiledSchema, compile_guarded
+from ledger.catalog.definition import ToolVersion
+from ledger.catalog.diff.space import read
 from ledger.catalog.guard import CAPS, Guarded, guard
+from ledger.catalog.guarding import guarded_of
 from ledger.catalog.references import target_of
 from ledger.catalog.vocabulary import OTHER_ANNOTATIONS, WORDS, Dialect
 from ledger.errors import CatalogFault
@@ -47,8 +52,41 @@ def closed(schema: Json, dialect: Dialect = "2020-12") -> JsonObject:
     object without `properties`), except for the arguments themselves. Raises CatalogFault for a schema that a catalog
     refuses, and for one that is too large when its references are written out.
     """
-    found: JsonObject = _Reading(guard(schema, limits=CAPS, dialect=dialect)).at("", ("",))
+    return _closed(guard(schema, limits=CAPS, dialect=dialect))
+
+
+def _closed(guarded: Guarded) -> JsonObject:
+    found: JsonObject = _Reading(guarded).at("", ("",))
     return found  # an object: the guard lets nothing else be the root, and what it refers to
+
+
+class Closed:
+    """
+    The closed reading of a version: made, read and compiled once, when somebody asks.
+
+    All of it raises CatalogFault where `closed` does, and where the reading is too large.
+    """
+
+    def __init__(self, version: ToolVersion, dialect: Dialect = "2020-12") -> None:
+        self.version = version
+        self.dialect = dialect
+        self._validators: dict[frozenset[str], CompiledSchema] = {}
+
+    @cached_property
+    def schema(self) -> JsonObject:
+        """The reading itself; nobody changes it."""
+        return _closed(guarded_of(self.version, self.dialect))
+
+    @cached_property
+    def guarded(self) -> Guarded:
+        """The reading as the difference reads it."""
+        return read(self.schema, self.dialect)
+
+    def validator(self, formats: frozenset[str] = frozenset()) -> CompiledSchema:
+        """Return what checks values; *formats* are those that assert."""
+        if formats not in self._validators:
+            self._validators[formats] = compile_guarded(self.guarded, formats)
+        return self._validators[formats]
 
 
 class _Reading:

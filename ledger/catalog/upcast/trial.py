@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
-from ledger.catalog.compile import CompiledSchema, compile_guarded
 from ledger.catalog.diff.examples import Examples, NoExample
 from ledger.catalog.diff.space import Space, TooComplex, read
 from ledger.catalog.diff.texts import Undecided
 from ledger.catalog.diff.walk import ROOT
 from ledger.catalog.patterns import PatternTooCostly
 from ledger.catalog.steps import Op
+from ledger.catalog.upcast.reading import Closed
 from ledger.catalog.upcast.stops import Stop
 from ledger.catalog.upcast.values import back, forth, same
-from ledger.catalog.vocabulary import Dialect
 from ledger.errors import JsonRejected
 from ledger.strictjson import Json, JsonObject
 
@@ -38,19 +36,18 @@ class Loss:
 class Trial:
     """The closed readings of both sides, and the operations between them."""
 
-    def __init__(self, ops: tuple[Op, ...], old: JsonObject, new: JsonObject, dialect: Dialect) -> None:
+    def __init__(self, ops: tuple[Op, ...], old: Closed, new: Closed) -> None:
         self._ops = ops
         self._old = old
         self._new = new
-        self._dialect = dialect
 
     def is_old(self, arguments: Json) -> bool:
         """Whether these are arguments of the old form."""
-        return not self._before.violations(arguments)
+        return not self._old.validator().violations(arguments)
 
     def loss(self, more: Iterable[Json] = ()) -> Loss | None:
         """Return arguments of the old form that have no image, an invalid one, or do not come back; None: not found."""
-        for arguments in (*more, *samples(self._old)):
+        for arguments in (*more, *samples(self._old.schema)):
             if self.is_old(arguments):
                 found = self._lost(arguments)
                 if found is not None:
@@ -63,19 +60,11 @@ class Trial:
         except Stop:
             return Loss(arguments)
         try:
-            if not self._after.violations(image) and same(back(self._ops, image), arguments):
+            if not self._new.validator().violations(image) and same(back(self._ops, image), arguments):
                 return None
         except (Stop, JsonRejected):
             pass
         return Loss(arguments, image)
-
-    @cached_property
-    def _before(self) -> CompiledSchema:
-        return compile_guarded(read(self._old, self._dialect))
-
-    @cached_property
-    def _after(self) -> CompiledSchema:
-        return compile_guarded(read(self._new, self._dialect))
 
 
 def samples(schema: JsonObject) -> Iterator[Json]:

@@ -5,14 +5,15 @@ from typing import Any
 import pytest
 
 from ledger.catalog import compile_schema
+from ledger.catalog.upcast.reading import Closed
 from ledger.catalog.upcast.trial import Loss, Trial, samples
-from tests.catalog.upcast.scenes import closed_object, upcast
+from tests.catalog.upcast.scenes import closed_object, upcast, version
 
 TEXT = {"type": "string"}
 
 
 def trial(ops: list[dict[str, Any]], old: Any, new: Any) -> Trial:
-    return Trial(upcast(ops).ops, old, new, "2020-12")
+    return Trial(upcast(ops).ops, Closed(version(1, old)), Closed(version(2, new)))
 
 
 def test_a_loss_is_shown_with_what_became_of_it() -> None:
