@@ -10,7 +10,7 @@ Reconcile functions return: Happened, DidNotHappen or CantTell
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -122,7 +122,7 @@ def duration(said: str | float) -> float:
 
 
 def _are_names(who: Any) -> bool:
-    return bool(who) and isinstance(who, Iterable) and all(isinstance(name, str) and name for name in who)
+    return bool(who) and isinstance(who, Collection) and all(isinstance(name, str) and name for name in who)
 
 
 @dataclass(frozen=True, slots=True)

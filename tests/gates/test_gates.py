@@ -211,6 +211,7 @@ def test_what_is_no_duration(wrong: str) -> None:
         ({"who": ["ada", ""]}, "a name, or several"),
         ({"who": 7}, "a name, or several"),
         ({"who": ["ada", 7]}, "a name, or several"),
+        ({"who": iter(["ada"])}, "a name, or several"),  # read once, nobody would be left
     ],
     ids=str,
 )
