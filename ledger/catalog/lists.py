@@ -56,6 +56,7 @@ def taken(name: str, subject: Subject, sources: Sources, *, trust_hints: bool = 
         bad = {fault.tool: fault for fault in sources.catalog.faults}
         if name in bad:
             raise CatalogFault(f"the catalog has it, with a fault: {bad[name].message}")
+        sources.catalog.check_not_given_up(name, "It is called {} now.")
         if not isinstance(subject.words.get("description"), str) or not subject.words["description"].strip():
             raise CatalogFault("it has no description, and that is what a model chooses by")
         if name in sources.catalog.tools:

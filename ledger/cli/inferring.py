@@ -48,6 +48,7 @@ def inferred(shell: Shell, name: str, *, write: bool) -> Row:
 def _check_free(shell: Shell, name: str) -> None:
     folder = catalog_folder(shell)
     catalog = load_catalog(folder) if folder is not None else Catalog(tools={}, digest="")
+    catalog.check_not_given_up(name, "Its calls belong to {}: make a draft of the next version of that.")
     if name in catalog.tools or any(fault.tool == name for fault in catalog.faults):
         hint = f"Make a draft of its next version, and edit that: `ledger tool new-version {name}`."
         raise CatalogFault(f"the catalog has the tool {name} already", hint=hint)

@@ -118,6 +118,18 @@ def test_importing_one_tool(shelf: Shelf) -> None:
     assert failure("tool", "import", "one.json")[:2] == (1, "catalog_fault")
 
 
+def test_no_name_that_was_given_up_is_written(shelf: Shelf) -> None:
+    """It would be quarantined at once; who asks reads what the tool is called now."""
+    shelf.edit("look_at/tool.json", reserved=["see"])
+    row = data("tool", "import", listed({"name": "see", "description": "See.", "inputSchema": SCHEMA}))
+    assert (row["tools"][0]["what"], row["tools"][0]["message"]) == (
+        "refused",
+        "the name see was given up by look_at, and is never used again",
+    )
+    assert "given up by look_at" in failure("tool", "infer", "see", "--write")[2]
+    assert not (shelf.root / "see").exists()
+
+
 @pytest.mark.parametrize("text", [None, "{", "[" * 100 + "]" * 100])
 def test_no_list_of_tools(shelf: Shelf, text: str | None) -> None:
     """A file that is not there, no JSON, or too deep is told with its path."""
