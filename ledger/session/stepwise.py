@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ledger.calls import Call
 from ledger.errors import UnknownCall, UsageError
 from ledger.execution.requests import Steps
 from ledger.providers.port import Reply
-from ledger.session.carrying import UPCASTABLE, Carrying, carry
+from ledger.session.carrying import UPCASTABLE, carry
 from ledger.session.core import Core, Item
 from ledger.session.gating import authorization, checked, pass_gates, resource_keys, to_pass
 from ledger.session.intake import Terms, duplicate, proposals, rebuilt
@@ -33,9 +35,9 @@ def advance(core: Core, call_id: str) -> Steps[Call]:
     call = core.history.calls.get(call_id)
     if call is None:
         raise UnknownCall(f"session {core.session_id!r} has no call {call_id}")
-    carrying = carry(core, call) if call.state in UPCASTABLE else Carrying(call)
-    if carrying.items:
-        yield from core.commit(carrying.items, release=True)
+    while call.state in UPCASTABLE and (carried := carry(core, call).items):
+        # Judged at this place: where the call moves on meanwhile (a person may be asked by then), it is judged anew.
+        yield from core.commit([replace(item, seen=call.sequence) for item in carried], release=True, whole=True)
         call = core.history.calls[call_id]
     work = rebuilt(core, call, tool_of(core, call))
     if call.state in ("proposed", "validated", "authorized"):

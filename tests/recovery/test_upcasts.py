@@ -332,6 +332,19 @@ def test_a_call_of_a_tool_that_nobody_knew_then_is_compared_as_it_is(deploy: Dep
     assert (result.code, deploy.effects) == ("unknown_tool", [])
 
 
+def test_a_person_who_was_asked_while_a_step_was_taken_can_answer(deploy: Deploy) -> None:
+    """The older program asks about the old form between look and commit: the call stays as the person sees it."""
+    deploy.write(1)
+    old = deploy.open(1, run_not_started=True)
+    call_id = old.session("s").propose("charge", {"amt": 5}).call_id
+    old.authorize(lambda call, principal: Ask())
+    deploy.write(2)
+    new = deploy.open(2)
+    crash.arm(new, crash.before("call.upcast"), end=lambda: old.session("s").messages())
+    assert new.session("s").advance(call_id).state == "awaiting-approval"
+    assert (upcasts(new), new.approve(call_id, by="ada").call.state) == ([], "authorized")
+
+
 @pytest.mark.parametrize("effect", ["read", "external"])
 def test_an_older_release_leaves_calls_of_a_newer_one_to_it(deploy: Deploy, effect: str) -> None:
     """While both run, the older one names the call and changes nothing, where the newer one could run it."""
