@@ -36,7 +36,7 @@ def name(asked: Mapping[str, Any]) -> str:
 def test_no_kill_point_breaks_a_promise(
     asked: dict[str, Any], killers: Killers, figures: dict[Backend, Figures]
 ) -> None:
-    """Killed at every point there is, a session recovers: no event lost, no second effect, doubts before a person."""
+    """Killed at each point that is asked for, a session recovers: nothing lost or twice, doubts before a person."""
     found = killers.verdicts(**asked)
     count(figures[asked["backend"]], found, at_random=False)
     assert [f"{verdict.point}: {problem}" for verdict in found for problem in verdict.problems] == []
