@@ -75,7 +75,8 @@ def _drafts(ledger: Ledger, plan: Plan) -> Iterator[JsonObject]:
     """Yield a guess of each upcast file that the plan misses, where one can be made; names mislead, so none counts."""
     from ledger.catalog.upcast.suggest import suggest
 
-    missed = {(each.call.tool, each.reached or 0) for each in plan.asked if each.code == "no_upcast"}
+    home = ledger.registry.home  # a tool's earlier names are in the records only
+    missed = {(home(each.call.tool), each.reached or 0) for each in plan.asked if each.code == "no_upcast"}
     for tool, reached in sorted(missed):
         definition = ledger.registry.definition(tool)
         versions = definition.versions if definition is not None else {}

@@ -324,6 +324,22 @@ def test_migrate_schemas_carries_over_the_name(deploy: Renaming) -> None:
             assert (call.tool, call.schema_version, call.to_run) == ("charge", 2, {"amount": 5})
 
 
+def test_a_draft_of_what_is_missing_is_the_tools_of_now(deploy: Renaming, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls of both names miss the same file: one guess at it, under the name that the tool has."""
+    left(deploy)
+    deploy.renamed().session("t").propose("pay", {"amount": 5})
+    folder = deploy.folder / "catalog/pay"
+    document = json.loads((folder / "tool.json").read_text())
+    document |= {"current": 3, "versions": document["versions"] | {"3": document["versions"]["2"]}}
+    (folder / "tool.json").write_text(json.dumps(document))
+    (folder / "v3.json").write_text(json.dumps(V2 | {"properties": {"sum": {"type": "integer"}}, "required": ["sum"]}))
+    monkeypatch.chdir(deploy.folder)
+    plan = data("--db", "sqlite:///ledger.db", "--catalog", "catalog", "migrate-schemas", "--suggest")
+    assert [each["tool"] for each in plan["needsPerson"]] == ["charge", "pay"]
+    [draft] = plan["drafts"]
+    assert (draft["tool"], draft["from"], draft["to"]) == ("pay", 2, 3)
+
+
 def test_the_old_name_cannot_be_registered_again(deploy: Renaming) -> None:
     """A program of the old release that reads the new catalog is told where its function belongs."""
     left(deploy)
