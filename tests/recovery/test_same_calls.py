@@ -139,17 +139,26 @@ def test_what_is_masked_may_be_any_value(first: Any, second: Any, same: bool) ->
     assert alike(first, second) is alike(second, first) is same
 
 
-def test_masked_arguments_take_the_form_of_what_is_proved(tmp_path: Path) -> None:
-    """An operation leaves what it knows nothing of; a step that is not proved, or not there, leaves everything."""
+def test_arguments_take_the_form_of_a_later_version_to_be_compared(tmp_path: Path) -> None:
+    """An operation leaves what it knows nothing of; without a file everything stays as it is."""
     deploy = Deploy(tmp_path)
-    deploy.write(2, ops=[*RENAME["ops"], {"op": "cast", "path": "/amount", "to": "string"}])  # type: ignore[misc]  # JSON
-    step = tmp_path / "catalog/charge/v1-v2.upcast.json"
-    text = {"type": "string", "pattern": "^(0|-?[1-9][0-9]*)$"}
-    (tmp_path / "catalog/charge/v2.json").write_text(json.dumps(V2 | {"properties": {"amount": text}}))
+    deploy.write(3, ops=[*RENAME["ops"], {"op": "cast", "path": "/amount", "to": "string"}])  # type: ignore[misc]  # JSON
     shape = Upcasts(load_catalog(tmp_path / "catalog")).reshape
+    assert shape("charge", 1, 2, {"amt": 5}) == shape("charge", 1, 3, {"amt": 5}) == {"amount": "5"}
     assert shape("charge", 1, 2, {"amt": MASK}) == {"amount": MASK}
-    assert shape("charge", 1, 3, {"amt": MASK}) == shape("refund", 1, 2, {"amt": MASK}) == {"amt": MASK}
-    step.write_text(
-        json.dumps({key: value for key, value in json.loads(step.read_text()).items() if key != "assertedBy"})
-    )
-    assert Upcasts(load_catalog(tmp_path / "catalog")).reshape("charge", 1, 2, {"amt": MASK}) == {"amt": MASK}
+    assert shape("charge", 1, 4, {"amt": 5}) == shape("refund", 1, 2, {"amt": 5}) == {"amt": 5}
+
+
+def test_a_copy_is_one_where_the_call_itself_could_not_be_carried(tmp_path: Path) -> None:
+    """Nobody signed the file: no call runs by it, and none runs twice because of that."""
+    deploy = Deploy(tmp_path)
+    deploy.first(crash.after("call.started"))
+    deploy.write(2)
+    file = tmp_path / "catalog/charge/v1-v2.upcast.json"
+    file.write_text(json.dumps({key: value for key, value in RENAME.items() if key != "assertedBy"}))
+    session = deploy.open(2).session("s")
+    session.messages()
+    [copy] = session.dispatch(asked(("charge", {"amount": 5}))).calls
+    assert (copy.call.reason, deploy.effects) == ("duplicate", [])
+    for ledger in deploy.opened:
+        ledger.close()

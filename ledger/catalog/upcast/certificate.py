@@ -15,7 +15,7 @@ from ledger.catalog.upcast.proof import Proof, prove_closed
 from ledger.catalog.upcast.reading import Closed
 from ledger.catalog.upcast.records import Carried, NotCarried
 from ledger.catalog.upcast.stops import Stop
-from ledger.catalog.upcast.values import as_far, forth, undo
+from ledger.catalog.upcast.values import forth, undo
 from ledger.catalog.violation import Violation
 from ledger.errors import JsonRejected
 from ledger.strictjson import Json, canonical
@@ -36,14 +36,6 @@ class Step:
     def proof(self) -> Proof:
         """What is known from the schemas alone."""
         return prove_closed(self.upcast, self._before, self._after, self._settings)
-
-    def reshape(self, masked: Json) -> Json:
-        """
-        Return masked arguments in the new form, for nothing but a comparison; as they are where the step is not proved.
-
-        What is masked fits no schema, so nothing can be certified, and an operation leaves it as it is.
-        """
-        return as_far(self.upcast.ops, masked) if self.proof.grade is not None and self.proof.holds else masked
 
     def carry(self, arguments: Json) -> Carried | NotCarried:
         """Return the record in the new form with its certificate, or why it is not carried; it never raises."""

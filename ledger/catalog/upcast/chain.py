@@ -5,6 +5,7 @@ from __future__ import annotations
 from ledger.catalog.definition import Catalog, ToolDefinition, ToolVersion
 from ledger.catalog.steps import Upcast
 from ledger.catalog.upcast.records import Carried, Carrier, Journey, NotCarried
+from ledger.catalog.upcast.values import as_far
 from ledger.strictjson import Json
 
 
@@ -47,18 +48,19 @@ class Upcasts:
             arguments, version = found.arguments, step.upcast.to_version
         return Journey(steps=tuple(done), reached=version)
 
-    def reshape(self, tool: str, version: int, to_version: int, masked: Json) -> Json:
+    def reshape(self, tool: str, version: int, to_version: int, arguments: Json) -> Json:
         """
-        Return masked arguments in the form of a later version, to compare them: nothing is certified, nothing can run.
+        Return arguments in the form of a later version, to compare them with others: nothing that is made here can run.
 
-        As they are where no step leads there, or where one is not proved.
+        So nothing is proved or certified: what is masked fits no schema, and a file that nobody signed still says which
+        calls may be the same. An operation leaves what it knows nothing of; without a file they stay as they are.
         """
-        definition, found = self._catalog.tools.get(tool) if self._catalog else None, masked
+        definition, found = self._catalog.tools.get(tool) if self._catalog else None, arguments
         while version != to_version:
-            step = self.step(definition, version) if definition is not None else None
-            if step is None or step.upcast.to_version > to_version:
-                return masked
-            found, version = step.reshape(found), step.upcast.to_version
+            upcast = definition.upcasts.get(version) if definition is not None else None
+            if upcast is None or upcast.to_version > to_version:
+                return arguments
+            found, version = as_far(upcast.ops, found), upcast.to_version
         return found
 
 

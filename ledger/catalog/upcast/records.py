@@ -73,8 +73,5 @@ class Carrier(Protocol):
     def upcast(self) -> Upcast:
         """The file's words."""
 
-    def reshape(self, masked: Json) -> Json:
-        """Return masked arguments in the new form, as they are where the step is not proved; it never raises."""
-
     def carry(self, arguments: Json) -> Carried | NotCarried:
         """Return the record in the new form with its certificate, or why it is not carried; it never raises."""

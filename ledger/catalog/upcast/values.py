@@ -35,7 +35,7 @@ def back(ops: tuple[Op, ...], arguments: Json) -> Json:
 
 
 def as_far(ops: tuple[Op, ...], arguments: Json) -> Json:
-    """Return the arguments in their new form as far as the operations know what to do; for masked values only."""
+    """Return the arguments in their new form as far as the operations know what to do; only to compare them."""
     value = copied(arguments)
     for op in ops:
         with suppress(Stop):
