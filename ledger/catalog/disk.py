@@ -13,7 +13,7 @@ from typing import Final
 from ledger.catalog.compile import CompiledSchema, compile_guarded
 from ledger.catalog.definition import Catalog
 from ledger.catalog.documents import Settings
-from ledger.catalog.files import META, default_catalog_root, load_catalog, read_catalog_settings, read_json
+from ledger.catalog.files import META, Files, Read, default_catalog_root, read_catalog, read_catalog_settings
 from ledger.catalog.guard import guard
 from ledger.catalog.lock import Lock, from_wire, to_wire
 from ledger.catalog.names import SLASH
@@ -70,10 +70,14 @@ class Sources:
 
 def read_sources(root: str | Path) -> Sources:
     """Read a catalog with its lock; raises CatalogFault where the folder, `catalog.json` or the lock is bad."""
-    catalog = load_catalog(root)
-    folders = _folders(Path(root))
+    place, read = Path(root), cache(Files(root).read)  # what defines a tool is a file of its folder too
+    catalog = read_catalog(place, read)
     return Sources(
-        root=str(root), catalog=catalog, settings=read_catalog_settings(root), folders=folders, lock=read_lock(root)
+        root=str(root),
+        catalog=catalog,
+        settings=read_catalog_settings(place, read),
+        folders=_folders(place, read),
+        lock=read_lock(root),
     )
 
 
@@ -82,7 +86,7 @@ def read_lock(root: str | Path) -> Lock | None:
     file = Path(root) / LOCK
     if not file.exists():
         return None
-    document = read_json(file, Path(root).resolve())
+    document = Files(root).read(file)
     for violation in meta_schema("lock").violations(document):
         hint = "Take it from version control; `ledger tool lock` writes it, nobody else does."
         raise CatalogFault(violation.message, path=str(file), pointer=violation.pointer, hint=hint)
@@ -94,10 +98,9 @@ def write_lock(root: str | Path, lock: Lock) -> None:
     write_json(Path(root) / LOCK, to_wire(lock))
 
 
-def _folders(root: Path) -> tuple[Folder, ...]:
-    inside = root.resolve()
+def _folders(root: Path, read: Read) -> tuple[Folder, ...]:
     entries = (entry for entry in root.iterdir() if entry.is_dir() and not entry.name.startswith((".", "__")))
-    return tuple(_folder(entry, inside) for entry in sorted(entries))
+    return tuple(_folder(entry, read) for entry in sorted(entries))
 
 
 def read_document(file: str | Path) -> Json:
@@ -117,7 +120,7 @@ def read_document(file: str | Path) -> Json:
 def meta_schema(name: str) -> CompiledSchema:
     """Return a shipped meta-schema (`tool`, `catalog`, `lock`) compiled."""
     folder = default_catalog_root().parent / META
-    return compile_guarded(guard(read_json(folder / f"{name}.schema.json", folder.resolve())))
+    return compile_guarded(guard(Files(folder).read(folder / f"{name}.schema.json")))
 
 
 def write_json(file: str | Path, document: Json) -> None:
@@ -135,21 +138,21 @@ def write_json(file: str | Path, document: Json) -> None:
         new.unlink(missing_ok=True)
 
 
-def _folder(folder: Path, inside: Path) -> Folder:
+def _folder(folder: Path, read: Read) -> Folder:
     documents: dict[str, Json] = {}
     unreadable: dict[str, CatalogFault] = {}
-    for number, file in enumerate(_files(folder)):
-        name = file.relative_to(folder).as_posix()
+    for number, (name, file) in enumerate(_files(folder)):
         try:
             if number >= MAX_FILES:
                 raise CatalogFault(f"a tool has more than {MAX_FILES:,} files")
-            documents[name] = read_json(file, inside)
+            documents[name] = read(file)
         except CatalogFault as fault:
             unreadable[name] = fault
     return Folder(name=folder.name, path=str(folder), documents=documents, unreadable=unreadable)
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    """Yield the JSON files of a tool: those beside tool.json, and its examples."""
-    yield from sorted(folder.glob("*.json"))
-    yield from sorted(folder.glob(f"{EXAMPLES}/*/*.json"))
+def _files(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the JSON files of a tool, by their path below its folder: those beside tool.json, and its examples."""
+    yield from ((file.name, file) for file in sorted(folder.glob("*.json")))
+    for file in sorted(folder.glob(f"{EXAMPLES}/*/*.json")):
+        yield f"{EXAMPLES}/{file.parent.name}/{file.name}", file

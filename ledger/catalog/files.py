@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from stat import S_ISLNK, S_ISREG
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeAlias
 
 from ledger.catalog.definition import Catalog, Fault, ToolDefinition
 from ledger.catalog.documents import Settings, read_settings, read_tool
@@ -24,6 +25,9 @@ META: Final = "meta"
 
 _LIMITS: Final = Limits(max_bytes=MAX_FILE)
 
+Read: TypeAlias = Callable[[Path], Json]
+"""Returns what a JSON file of a catalog holds; raises CatalogFault."""
+
 
 def load_catalog(root: str | Path) -> Catalog:
     """
@@ -32,17 +36,20 @@ def load_catalog(root: str | Path) -> Catalog:
     A tool with a fault is quarantined in `faults`, with file and pointer; the others work. Nothing outside *root* is
     read: no symbolic link, no `..`, no special file.
     """
-    root = Path(root)
+    return read_catalog(Path(root), Files(root).read)
+
+
+def read_catalog(root: Path, read: Read) -> Catalog:
+    """Do the same with somebody's reader of the files below *root*."""
     if not root.is_dir():
         hint = "Give the folder that holds one folder for each tool, or make one with `ledger init`."
         raise CatalogFault("there is no such catalog folder", path=str(root), hint=hint)
-    inside = root.resolve()
-    settings = read_catalog_settings(root)
+    settings = read_catalog_settings(root, read)
     tools: dict[str, ToolDefinition] = {}
     faults: list[Fault] = []
     for folder in _folders(root):
         try:
-            definition = _tool(folder, inside, settings)
+            definition = _tool(folder, read, settings)
             tools[definition.name] = definition
         except CatalogFault as fault:
             faults.append(_quarantined(folder, fault))
@@ -56,10 +63,10 @@ def load_catalog(root: str | Path) -> Catalog:
     )
 
 
-def read_catalog_settings(root: str | Path) -> Settings:
+def read_catalog_settings(root: Path, read: Read) -> Settings:
     """Read `catalog.json`; what it says where there is none. Raises CatalogFault."""
-    file = Path(root) / SETTINGS
-    return read_settings(read_json(file, Path(root).resolve()), str(file)) if file.exists() else Settings()
+    file = root / SETTINGS
+    return read_settings(read(file), str(file)) if file.exists() else Settings()
 
 
 def default_catalog_root() -> Path:
@@ -82,14 +89,14 @@ def _folders(root: Path) -> Iterator[Path]:
     yield from entries
 
 
-def _tool(folder: Path, inside: Path, settings: Settings) -> ToolDefinition:
-    def read(name: str) -> tuple[Json, str]:
+def _tool(folder: Path, read: Read, settings: Settings) -> ToolDefinition:
+    def read_here(name: str) -> tuple[Json, str]:
         file = folder / name
-        return read_json(file, inside), str(file)
+        return read(file), str(file)
 
-    document, path = read(TOOL)
-    definition = read_tool(document, path, read, settings)
-    definition = replace(definition, upcasts=_upcasts(folder, definition, read))
+    document, path = read_here(TOOL)
+    definition = read_tool(document, path, read_here, settings)
+    definition = replace(definition, upcasts=_upcasts(folder, definition, read_here))
     _check_names(definition)
     if folder.name != folder_of(definition.name):
         raise CatalogFault(
@@ -142,23 +149,45 @@ def _check_names(definition: ToolDefinition) -> None:
         names[start] = old
 
 
-def read_json(file: Path, inside: Path) -> Json:
-    """Return what a JSON file holds; raises CatalogFault if it is missing, elsewhere, too large or not strict JSON."""
-    path = str(file)
-    try:
-        real = file.resolve(strict=True)
-        if not real.is_relative_to(inside):
-            raise CatalogFault("the file lies outside the catalog (a symbolic link)", path=path, hint="Copy it here.")
-        if not real.is_file():
-            raise CatalogFault("this is no regular file", path=path)
-        with real.open("rb") as stream:
-            data = stream.read(MAX_FILE + 1)
-        return decode(data, _LIMITS)
-    except JsonRejected as rejected:
-        message, hint = to_a_person(rejected)
-        raise CatalogFault(message, path=path, hint=hint) from None
-    except (OSError, RuntimeError) as error:  # RuntimeError: a circle of links, before Python 3.13
-        raise CatalogFault(f"the file cannot be read ({type(error).__name__})", path=path) from None
+class Files:
+    """Reads the JSON files below one folder; nothing outside of it. Where its folders really are is asked once."""
+
+    def __init__(self, root: str | Path) -> None:
+        self._inside = Path(root).resolve()
+        self._folders: dict[Path, Path] = {}
+
+    def read(self, file: Path) -> Json:
+        """Return what a file holds; raises CatalogFault if it is missing, elsewhere, too large or not strict JSON."""
+        path = str(file)
+        try:
+            real, mode = self._found(file)
+            if not S_ISREG(mode):
+                raise CatalogFault("this is no regular file", path=path)
+            with real.open("rb") as stream:
+                data = stream.read(MAX_FILE + 1)
+            return decode(data, _LIMITS)
+        except JsonRejected as rejected:
+            message, hint = to_a_person(rejected)
+            raise CatalogFault(message, path=path, hint=hint) from None
+        except (OSError, RuntimeError) as error:  # RuntimeError: a circle of links, before Python 3.13
+            raise CatalogFault(f"the file cannot be read ({type(error).__name__})", path=path) from None
+
+    def _found(self, file: Path) -> tuple[Path, int]:
+        """Return where a file really is, and its mode. Raises OSError, RuntimeError, and CatalogFault for elsewhere."""
+        mode = file.lstat().st_mode
+        if S_ISLNK(mode):
+            real = self._checked(file.resolve(strict=True), file)
+            return real, real.stat().st_mode
+        folder = self._folders.get(file.parent)
+        if folder is None:
+            folder = self._folders[file.parent] = self._checked(file.parent.resolve(strict=True), file)
+        return folder / file.name, mode
+
+    def _checked(self, real: Path, file: Path) -> Path:
+        if real.is_relative_to(self._inside):
+            return real
+        message = "the file lies outside the catalog (a symbolic link)"
+        raise CatalogFault(message, path=str(file), hint="Copy it here.")
 
 
 def _quarantined(folder: Path, fault: CatalogFault) -> Fault:
