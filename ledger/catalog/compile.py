@@ -157,7 +157,7 @@ def _placed(path: tuple[str | int, ...], keyword: str, message: str) -> tuple[An
     while len(pointer) > MAX_POINTER:  # a name that a model made up may be as long as all its arguments
         path = path[:-1]
         pointer = to_pointer(path)
-    return order, Violation(pointer, keyword, message)
+    return order, Violation(pointer, keyword, message, cut=len(path) < len(order))
 
 
 def _wrong_type(error: Any) -> bool:

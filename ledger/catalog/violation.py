@@ -17,12 +17,14 @@ class Violation:
     """
     What is wrong at `pointer` (RFC 6901, into the value; a missing or unknown field is named by its own pointer).
 
-    `keyword` is JSON Schema's, or `false` (nothing is allowed there), `depth`, `finite`, `gate_error`.
+    `keyword` is JSON Schema's, or `false` (nothing is allowed there), `depth`, `finite`, `gate_error`. `cut`: the place
+    is further inside, and its whole pointer too long to be told.
     """
 
     pointer: str
     keyword: str
     message: str
+    cut: bool = False
 
     def to_wire(self) -> JsonObject:
         """Return the form of `violations[]` in events and answers."""

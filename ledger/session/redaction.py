@@ -166,7 +166,8 @@ def hidden(violation: Violation, masked: Any) -> Violation:
     """
     Return a violation as it may be recorded: nothing of a sensitive value in its words, no sensitive name in its place.
 
-    *masked* are the arguments as they are recorded. A name that the schema itself requires may be told.
+    *masked* are the arguments as they are recorded, of which something is masked. A name that the schema itself
+    requires may be told; the words about a place that was cut may not, since nobody knows whose they are.
     """
     path: list[str] = []
     steps = from_pointer(violation.pointer)
@@ -177,7 +178,7 @@ def hidden(violation: Violation, masked: Any) -> Violation:
             break
         path.append(step)
         masked = masked[step] if isinstance(masked, dict) else masked[int(step)]
-    if masked != MASK:
+    if masked != MASK and not violation.cut:
         return violation
     if violation.keyword in _NAMED_BY_THE_SCHEMA and len(steps) == len(path) + 1:
         return violation

@@ -129,6 +129,9 @@ CASES: dict[str, Case] = {
     "cut in the words": rejected(holding(a={**TEXT, "pattern": "^a$", **SECRET}), {"a": LONG}),
     "escaped in the words": rejected(holding(a={"enum": ["b"], **SECRET}), {"a": QUOTED}),
     "of another type": rejected(holding(a={"type": "object", **SECRET}), {"a": LONG}),
+    "below a name that is too long to be told": rejected(
+        holding(a={"additionalProperties": {"type": "integer", **SECRET}}), {"a": {"k" * 600: LONG}}
+    ),
     "an item of a sensitive list": rejected(holding(a={**SECRET, "items": {"enum": ["b"]}}), {"a": [LONG]}),
     "a name inside": rejected(holding(a={"additionalProperties": False, **SECRET}), {"a": {CANARY: 1}}),
     "a long name inside": rejected(holding(a={"additionalProperties": False, **SECRET}), {"a": {LONG: 1}}),
