@@ -195,7 +195,25 @@ def alike(first: Any, second: Any) -> bool:
         return first.keys() == second.keys() and all(alike(first[key], second[key]) for key in first)
     if isinstance(first, list) and isinstance(second, list):
         return len(first) == len(second) and all(map(alike, first, second))
+    if isinstance(first, str) and isinstance(second, str):
+        return first == second or _fits(first, second) or _fits(second, first)
     return canonical(first) == canonical(second)
+
+
+def _fits(masked: str, text: str) -> bool:
+    """Whether a text may be one in which secrets were masked: all that is left of it is there, in its order."""
+    if MASK not in masked:
+        return False
+    head, *parts, tail = masked.split(MASK)
+    at, end = len(head), len(text) - len(tail)
+    if at > end or not text.startswith(head) or not text.endswith(tail):
+        return False
+    for part in parts:
+        found = text.find(part, at, end)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return True
 
 
 def has_sensitive(schema: Any) -> bool:

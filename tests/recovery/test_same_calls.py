@@ -132,6 +132,11 @@ def test_a_copy_is_one_after_the_program_went_back(tmp_path: Path) -> None:
         ({"a": [MASK]}, {"a": [1, 2]}, False),
         ({"a": 1}, {"a": 1.0}, False),
         ({"a": {}}, {"a": []}, False),
+        (f"pin {MASK}, again {MASK}!", "pin 1234, again 1234!", True),
+        (f"pin {MASK}, again {MASK}!", "pin 1234!", False),
+        (f"{MASK}-b-{MASK}-c-{MASK}", "1-c-2-b-3", False),
+        (f"pin {MASK}", "pan 1234", False),
+        (f"ab{MASK}ba", "aba", False),
     ],
 )
 def test_what_is_masked_may_be_any_value(first: Any, second: Any, same: bool) -> None:
