@@ -18,7 +18,7 @@ from ledger.events.call_bodies import (
     CallUpcast,
     CallValidated,
 )
-from ledger.events.envelope import Event, rebuilt
+from ledger.events.envelope import Event, event_with
 from ledger.events.names import BODIES, Body, CallBody, SessionBody, type_of
 from ledger.events.session_bodies import (
     BatchPlanned,
@@ -75,7 +75,7 @@ __all__ = [
     "chain",
     "encode",
     "event_to_wire",
+    "event_with",
     "read_event",
-    "rebuilt",
     "type_of",
 ]

@@ -10,7 +10,7 @@ from json.encoder import encode_basestring as quoted
 from typing import Any, Final, Protocol, TypeAlias
 
 from ledger.errors import UsageError
-from ledger.events.envelope import Event, rebuilt
+from ledger.events.envelope import Event, event_with
 from ledger.events.fields import WireError, camel, from_wire, to_wire, values_of
 from ledger.events.names import BODIES, type_of
 from ledger.events.session_bodies import Json, JsonObject, Unreadable
@@ -159,14 +159,14 @@ def read_event(
     cls, current = BODIES.get(name), formats.get(name, 1)
     if cls is None or form > current:
         newer = "a newer release wrote this event"
-        return rebuilt(envelope, Unreadable(type=name, format=form, reason=newer, raw=wire, newer=True), form)
+        return event_with(envelope, Unreadable(type=name, format=form, reason=newer, raw=wire, newer=True), form)
     try:
         for step in range(form, current):
             body = upgrades[name, step](dict(body))
-        return rebuilt(envelope, from_wire(cls, body), current)
+        return event_with(envelope, from_wire(cls, body), current)
     except _FAULTS as error:
         why = f"this row cannot be read: {_told(error)}"
-        return rebuilt(envelope, Unreadable(type=name, format=form, reason=why, raw=wire, newer=False), form)
+        return event_with(envelope, Unreadable(type=name, format=form, reason=why, raw=wire, newer=False), form)
 
 
 def _envelope(wire: JsonObject) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ledger.events import Body, CallFlagged, CallOutcomeArrivedLate, Event, SessionOpened
 from ledger.events.call_bodies import CallFailed, CallSucceeded
-from ledger.events.envelope import rebuilt
+from ledger.events.envelope import event_with
 from ledger.ids import iso
 from ledger.importing.identity import Chain, content_of, content_of_outcome
 from ledger.providers.imported import ImportedSession, Outcome, Said, Turn, hosted_end, hosted_proposed
@@ -156,7 +156,7 @@ class Plan:
             "principal": self._about.principal,
             "tenant": self._about.tenant,
         }
-        return rebuilt(known | envelope, body, 1)
+        return event_with(known | envelope, body, 1)
 
 
 def instant(text: str | None) -> str | None:

@@ -29,8 +29,8 @@ from ledger.events import (
     SessionResumed,
     TurnRecorded,
     encode,
+    event_with,
     read_event,
-    rebuilt,
 )
 from ledger.events import SessionClosed as Closing
 from ledger.events.outcomes import in_time
@@ -329,7 +329,7 @@ class Core:
                 "revision": call.revision,
                 "attempt": item.attempt or call.attempt or None,
             }
-        return rebuilt(values, body)
+        return event_with(values, body)
 
     def _request(self, prepared: Prepared, *, worker: bool, release: bool) -> Append:
         rows: tuple[CallRow, ...] = tuple(call_row(call) for call in prepared.calls.values())

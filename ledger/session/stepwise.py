@@ -35,9 +35,9 @@ def advance(core: Core, call_id: str) -> Steps[Call]:
     call = core.history.calls.get(call_id)
     if call is None:
         raise UnknownCall(f"session {core.session_id!r} has no call {call_id}")
-    while call.state in UPCASTABLE and (carried := carry(core, call).items):
+    while call.state in UPCASTABLE and (steps := carry(core, call).items):
         # Judged at this place: where the call moves on meanwhile (a person may be asked by then), it is judged anew.
-        yield from core.commit([replace(item, seen=call.sequence) for item in carried], release=True, whole=True)
+        yield from core.commit([replace(item, seen=call.sequence) for item in steps], release=True, whole=True)
         call = core.history.calls[call_id]
     work = rebuilt(core, call, tool_of(core, call))
     if call.state in ("proposed", "validated", "authorized"):
