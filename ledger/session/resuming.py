@@ -177,7 +177,9 @@ def _lost(core: Core, call: Call) -> bool:
 def _pure_gates(core: Core, work: Work, decision: Decision) -> Decision:
     """What the pure gates reject is not flagged."""
     call = work.stub
-    if call.state == "proposed" and not (decision.otherwise == "schema-changed" or call.redacted):
+    version = work.version  # of another one its arguments need not fit the schema
+    another = version is not None and call.schema_version is not None and _is_another(call, version)
+    if call.state == "proposed" and not (another or decision.otherwise == "schema-changed" or call.redacted):
         check_again(core, work)
     if work.refusal is not None:
         return Decision(action="reject", why=f"the {work.refusal.gate} gate refuses it", code=work.refusal.code)

@@ -366,3 +366,20 @@ def test_an_older_release_leaves_calls_of_a_newer_one_to_it(deploy: Deploy, effe
         old.session("s").advance(call_id)
     new.resume("s")
     assert (new.find(call_id).state, deploy.effects) == ("succeeded", [(2, 5)])
+
+
+@pytest.mark.parametrize("way", ["messages", "advance"])
+def test_a_call_of_a_retired_tool_is_a_persons_whatever_its_newer_versions_take(deploy: Deploy, way: str) -> None:
+    """Its arguments fit the version that it was asked in: nobody is told that they are wrong."""
+    deploy.policy = lambda call, principal: Allow()
+    old = deploy.first(crash.after("call.proposed"))
+    deploy.write(2)
+    tool = deploy.folder / "catalog/charge/tool.json"
+    tool.write_text(json.dumps(json.loads(tool.read_text()) | {"stage": "compat"}))
+    session = deploy.open(2).session("s")
+    if way == "advance":
+        session.advance(old.call_id)
+    else:
+        session.messages()
+    call = deploy.opened[-1].find(old.call_id)
+    assert (call.state, call.reason, call.code, deploy.effects) == ("needs-review", "tool-retired", None, [])
