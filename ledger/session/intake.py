@@ -188,9 +188,9 @@ def _beyond_budget(core: Core, turn: Body, works: Sequence[Work]) -> list[Item]:
     return [item for work in left for item in work.items()]
 
 
-def duplicate(core: Core, work: Work) -> list[Body]:
-    """Return the events of a copy that is not executed; none: it is no copy."""
-    original = duplicate_of(core, work)
+def duplicate(core: Core, work: Work, *, since: int = 0) -> list[Body]:
+    """Return the events of a copy that is not executed; none: it is no copy. `since`: see `duplicate_of`."""
+    original = duplicate_of(core, work, since)
     if original is None:
         return []
     evidence = {"tool": original.tool, "turn": original.turn, "state": original.state}
@@ -199,17 +199,18 @@ def duplicate(core: Core, work: Work) -> list[Body]:
     return [*flagged, settled_by(original)] if original.state in TERMINAL else flagged
 
 
-def duplicate_of(core: Core, work: Work) -> Call | None:
+def duplicate_of(core: Core, work: Work, since: int = 0) -> Call | None:
     """
     Return the call of an earlier turn that this side-effecting proposal repeats while its end was unknown to the model.
 
     Same tool and same arguments alone is no duplicate: 15 % of real calls repeat a finished one on purpose. It is one
-    only while the earlier call is not terminal, or was settled after the model read it as open and was not yet told.
+    only while the earlier call is not terminal, or was settled after the model read it as open and was not yet told:
+    surely told is what was settled before the event `since`, at which this proposal was recorded.
     """
     if not work.stub.side_effecting or work.tool is None:
         return None
     history, home = core.history, core.wiring.registry.home
-    untold = [entry.call for entry in history.settled if entry.sequence > core.told_until]
+    untold = [entry.call for entry in history.settled if entry.sequence > max(core.told_until, since)]
     for call in (*history.open_calls(), *untold):
         earlier = home(call.tool) == home(work.stub.tool) and call.turn < work.stub.turn and call.side_effecting
         if earlier and call.reason != "duplicate" and _same_arguments(core, call, work):

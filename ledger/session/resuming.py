@@ -16,7 +16,7 @@ from ledger.session.carrying import UPCASTABLE, Carrying, carry
 from ledger.session.core import Core, Item
 from ledger.session.doubt import Settler
 from ledger.session.gating import PURE_GATES, pass_gates, passed, resource_keys, to_pass
-from ledger.session.intake import rebuilt
+from ledger.session.intake import duplicate, rebuilt
 from ledger.session.running import Runner
 from ledger.session.work import Work, definition_of, examine, instead, situation
 
@@ -78,32 +78,41 @@ def _resume(core: Core, *, dry_run: bool, execute: bool) -> Steps[Recovered]:
     for recorded in core.history.open_calls():
         if recorded.executor == "provider":
             continue
-        carrying = carry(core, recorded) if recorded.state in UPCASTABLE else Carrying(recorded)
-        call = carrying.call
-        decision = decide(call, here(core, call, execute=execute))
-        work = rebuilt(core, call, tool_of(core, call))
-        if decision.action == "gate":
-            decision = _pure_gates(core, work, decision)
-        elif decision.action == "run" and work.digest != call.arguments_digest:
-            why = "the arguments that would run are not those that were approved"
-            decision = Decision(action="flag", flag="approval-mismatch", why=why)
-        if decision.action == "needs-code":
+        one = _decided(core, recorded, execute=execute)
+        if one.decision.action == "needs-code":
             found.needs_code.append(recorded)
-        if decision.action in ("stay", "needs-code"):
-            continue
-        decided.append(Decided(work, decision, carrying))
-        found.decisions.append(decided[-1].to_wire())
+        if one.decision.action not in ("stay", "needs-code"):
+            decided.append(one)
+            found.decisions.append(one.to_wire())
     if dry_run or not found.decisions:
         return found
     runner.pending = [Item(SessionResumed(decisions=tuple(found.decisions)))]
-    if any(each.decision.action == "reconcile" for each in decided):  # the host's code runs under the lease
+    copies = [each for each in decided if each.decision.flag == "duplicate"]
+    for each in copies:
+        runner.pending += [*each.carrying.items, *each.work.items()]
+    # The host's code runs under the lease, and the end of an original finds its copies recorded.
+    if copies or any(each.decision.action == "reconcile" for each in decided):
         resumed, runner.pending = runner.pending, []
         yield from core.commit(resumed)
-    for each in decided:
+    for each in (each for each in decided if each.decision.flag != "duplicate"):
         runner.pending += each.carrying.items
         runner.pending += yield from _act(core, each, ready)
     yield from _go_on(core, runner, ready)
     return found
+
+
+def _decided(core: Core, recorded: Call, *, execute: bool) -> Decided:
+    """Return what becomes of a call, carried to the version that is known here where that is proved."""
+    carrying = carry(core, recorded) if recorded.state in UPCASTABLE else Carrying(recorded)
+    call = carrying.call
+    decision = decide(call, here(core, call, execute=execute))
+    work = rebuilt(core, call, tool_of(core, call))
+    if decision.action == "gate":
+        decision = _pure_gates(core, work, decision)
+    elif decision.action == "run" and work.digest != call.arguments_digest:
+        why = "the arguments that would run are not those that were approved"
+        decision = Decision(action="flag", flag="approval-mismatch", why=why)
+    return Decided(work, decision, carrying)
 
 
 def here(core: Core, call: Call, *, execute: bool = True) -> Here:
@@ -183,6 +192,11 @@ def _pure_gates(core: Core, work: Work, decision: Decision) -> Decision:
         check_again(core, work)
     if work.refusal is not None:
         return Decision(action="reject", why=f"the {work.refusal.gate} gate refuses it", code=work.refusal.code)
+    if call.state == "proposed" and decision.otherwise in (None, "not-started"):
+        # Proposed step by step: nobody has looked yet whether it repeats a call that is in doubt.
+        work.bodies = duplicate(core, work, since=core.history.calls[call.call_id].sequence)
+        if work.bodies:
+            return Decision(action="flag", flag="duplicate", why="it repeats an earlier call whose end was not known")
     if decision.otherwise is not None:
         return Decision(action="flag", flag=decision.otherwise, why=decision.why)
     return decision

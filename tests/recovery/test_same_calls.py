@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ledger import Allow, Ledger
+from ledger import Allow, Happened, Ledger
 from ledger.catalog import load_catalog
 from ledger.catalog.upcast.chain import Upcasts
 from ledger.session.redaction import MASK, alike
@@ -167,3 +167,85 @@ def test_a_copy_is_one_where_the_call_itself_could_not_be_carried(tmp_path: Path
     assert (copy.call.reason, deploy.effects) == ("duplicate", [])
     for ledger in deploy.opened:
         ledger.close()
+
+
+def proposed_twice(deploy: Deploy, amount: int = 5) -> tuple[str, str]:
+    """A call that may have happened, and one after it that was proposed and not looked at yet when the process died."""
+    original = deploy.first(crash.after("call.started")).call_id
+    session = deploy.open(1).session("s")
+    session.messages()
+    return original, session.propose("charge", {"amt": amount}).call_id
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("run_not_started", [True, False])
+def test_a_copy_that_was_only_proposed_is_one_after_a_crash(
+    tmp_path: Path, version: int, run_not_started: bool
+) -> None:
+    """It surely never started, and is still no call to run, nor one to ask about beside its original."""
+    deploy = Deploy(tmp_path)
+    original, copy = proposed_twice(deploy)
+    deploy.write(version)
+    ledger = deploy.open(version, run_not_started=run_not_started)
+    ledger.session("s").messages()
+    call = ledger.find(copy)
+    assert call.flag is not None
+    assert (call.state, call.reason, call.flag.duplicate_of) == ("needs-review", "duplicate", original)
+    assert (call.schema_version, deploy.effects) == (version, [])
+    ledger.resolve(original, "happened", by="ada")
+    assert ledger.find(copy).state == "succeeded"
+    for each in deploy.opened:
+        each.close()
+
+
+def test_what_was_asked_for_once_more_on_purpose_runs_after_a_crash(tmp_path: Path) -> None:
+    """The first one's end was known when the second one was proposed; another amount is another call."""
+    deploy = Deploy(tmp_path)
+    original = deploy.first(crash.after("call.started")).call_id
+    ledger = deploy.open(1)
+    ledger.session("s").messages()
+    ledger.resolve(original, "happened", by="ada")
+    session = ledger.session("s")
+    session.messages()
+    copies = [session.propose("charge", {"amt": amount}).call_id for amount in (5, 6)]
+    ledger = deploy.open(1, run_not_started=True)
+    ledger.session("s").messages()
+    assert [ledger.find(each).state for each in copies] == ["succeeded", "succeeded"]
+    assert deploy.effects == [(1, 5), (1, 6)]
+    for each in deploy.opened:
+        each.close()
+
+
+def test_an_original_that_the_same_resume_finds_out_about_settles_its_copy(tmp_path: Path) -> None:
+    """The copy is recorded first, so that the original's end finds it."""
+    deploy = Deploy(tmp_path)
+    deploy.write(1)
+
+    def program() -> Ledger:
+        ledger = opened(tmp_path, catalog=str(tmp_path / "catalog"), run_not_started=True)
+        deploy.opened.append(ledger)
+
+        @ledger.tool("charge", version=1, reconcile=lambda arguments, context: Happened({"receipt": 1}))
+        def charge(amt: int) -> dict[str, int]:
+            """Charge."""
+            return deploy.charge(1, amt)
+
+        return ledger
+
+    first = program()
+    session = first.session("s")
+    original, copy = (session.propose("charge", {"amt": 5}, turn=turn).call_id for turn in (1, 2))
+    crash.arm(first, crash.after("call.started"), end=gone)
+    assert [session.advance(original).state for _ in range(2)] == ["validated", "authorized"]
+    with pytest.raises(Gone):
+        session.advance(original)
+    head = first.reader.head("s")
+    assert head is not None
+    first._wiring.store.release("s", token=head.token)
+    ledger = program()
+    ledger.session("s").messages()
+    call = ledger.find(copy)
+    assert call.review is not None
+    assert (call.state, call.review.verdict, deploy.effects) == ("succeeded", "happened", [])
+    for each in deploy.opened:
+        each.close()
