@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,7 @@ from tests.crash.world import World
 from tests.helpers import postgres
 
 LOCK = 7
+LONGEST_SECONDS = 60
 HELD = f"""
     CREATE FUNCTION held() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN PERFORM pg_advisory_xact_lock_shared({LOCK}); RETURN NULL; END $$;
@@ -81,6 +83,8 @@ def test_who_recovers_meets_a_commit_of_the_dead(
 
 def waits(holder: psycopg.Connection[Any], *, advisory: bool) -> int:
     """Return the pid of the server's process that waits for our lock, or for another transaction, once one does."""
+    end = time.monotonic() + LONGEST_SECONDS
     while not (found := holder.execute(WAITING, (advisory,)).fetchall()):
+        assert time.monotonic() < end, "nobody waits"
         select.select([], [], [], 0.001)
     return int(found[0][0])
