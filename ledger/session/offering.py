@@ -59,7 +59,7 @@ def offered(core: Core, only: object = None) -> list[ToolVersion]:
     else:
         names = _named(registry, only)
         if FIND_TOOLS in names:
-            names |= history.found.keys()
+            names |= set(map(registry.home, history.found))
     names = names | {READ_RESULT} if history.truncated else names - {READ_RESULT}  # nothing was cut: nothing to read on
     return [version for version in versions if version.tool in names]
 
@@ -77,9 +77,10 @@ def kept(core: Core) -> frozenset[str] | None:
     last = next((body for body in bodies if body.provider not in _NO_MODEL and body.structured is None), None)
     if last is None or last.offered is None:
         return None
-    names = set(map(core.wiring.registry.home, _names(last.offered)))
+    names = set(_names(last.offered))
     if FIND_TOOLS in names:
         names |= history.found.keys()
+    names = set(map(core.wiring.registry.home, names))
     return frozenset(names | {READ_RESULT} if history.truncated else names)
 
 

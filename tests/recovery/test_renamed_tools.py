@@ -413,3 +413,18 @@ def test_a_session_that_knew_the_old_name_is_offered_the_new_one(deploy: Renamin
     assert [each["function"]["name"] for each in ledger.session("new").tools()] == (
         ["pay"] if stage == "active" else []
     )
+
+
+def test_a_tool_that_was_found_is_offered_under_its_new_name(deploy: Renaming) -> None:
+    """The model looked for it before the deploy, and goes on with what it found."""
+    deploy.write(1)
+    session = deploy.open(1).session("s")
+    session.tools(only=["find_tools"])
+    session.dispatch(asked(("find_tools", {"query": "charge"})))
+    deploy.rename()
+    ledger = deploy.renamed()
+    offered = ledger.session("s").tools(only=["find_tools"])
+    assert sorted(each["function"]["name"] for each in offered) == ["find_tools", "pay"]
+    session = ledger.session("s")
+    session.messages()
+    assert session.dispatch(asked(("pay", {"amount": 6}))).calls[0].state == "succeeded"
