@@ -91,7 +91,7 @@ class GroupWriter(Generic[R, A]):
         """
         ticket: Ticket[R, A] = Ticket(request)
         if self._leader == ticket.thread:  # Ctrl-C cut this thread off as it led; no `finally` is safe from that
-            self._finish(None)
+            self._finish()
         try:
             with self._guard:
                 self._queue.append(ticket)
@@ -119,12 +119,18 @@ class GroupWriter(Generic[R, A]):
         ticket.latch.acquire()
 
     def _withdraw(self, ticket: Ticket[R, A]) -> None:
-        """Take the request of a caller that gave up (a deadline, Ctrl-C) out of the queue; let the next one lead."""
+        """
+        Take the request of a caller that gave up (a deadline, Ctrl-C) out of the queue; let the next one lead.
+
+        Ctrl-C may have cut `_finish` short, and this thread may never ask again: what is left of it is done here.
+        """
         with self._guard:
             if ticket in self._queue:
                 self._queue.remove(ticket)
-                if ticket.leads:
-                    self._appoint()
+            if self._leader is None or self._leader == ticket.thread:
+                self._hand_on()
+            elif self._queue and self._queue[0].leads:
+                self._queue[0].wake()
 
     def _came(self) -> None:
         """Count a caller that asks (again); with the last of them the leader need not stand aside any more."""
@@ -159,24 +165,27 @@ class GroupWriter(Generic[R, A]):
             for ticket, answer in zip(group, answers, strict=True):
                 ticket.answer, ticket.done = answer, True
         finally:
-            self._finish(own)
+            self._finish()
 
-    def _finish(self, own: Ticket[R, A] | None) -> None:
+    def _finish(self) -> None:
+        with self._guard:
+            self._hand_on()
+
+    def _hand_on(self) -> None:
         """
         Wake those that are answered; the rest of an interrupted group is tried again by the next leader.
 
-        That may repeat what was committed already: the same event ids are recognised.
+        That may repeat what was committed already: the same event ids are recognised. Cut short at any line, all of it
+        may be done again.
         """
-        with self._guard:
-            others = [ticket for ticket in self._group if ticket is not own and ticket.thread != threading.get_ident()]
-            self._answered = time.monotonic()
-            self._away += sum(ticket.done for ticket in self._group)
-            self._queue[:0] = [ticket for ticket in others if not ticket.done]
-            self._group = []
-            for ticket in others:
-                if ticket.done:
-                    ticket.wake()
-            self._appoint()
+        others = [ticket for ticket in self._group if ticket.thread != threading.get_ident()]
+        self._answered = time.monotonic()
+        self._away += sum(ticket.done for ticket in self._group)
+        for ticket in others:
+            if ticket.done:
+                ticket.wake()
+        self._queue, self._group = [ticket for ticket in others if not ticket.done] + self._queue, []
+        self._appoint()
 
     def _appoint(self) -> None:
         self._leader = None

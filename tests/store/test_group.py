@@ -216,19 +216,18 @@ def test_an_interrupted_waiter_is_withdrawn(gate: Gate, alone: bool) -> None:
 
 def test_an_interrupted_heir_passes_the_lead_on(gate: Gate) -> None:
     """A caller that was named the next leader, and gave up at that moment, leaves no queue without a leader."""
-    writer: GroupWriter[Ask, str] = GroupWriter(gate.commit)
-    first = Caller(writer, "first")
-    gate.begun.acquire()
 
     class Late(GroupWriter[Ask, str]):
-        """Its caller is interrupted between being named and leading."""
+        """One caller is interrupted between being named and leading."""
 
-        def _lead(self, own: object) -> None:
-            raise KeyboardInterrupt
+        def _lead(self, own: Ticket[Ask, str]) -> None:
+            if own.request.session_id == "heir":
+                raise KeyboardInterrupt
+            super()._lead(own)
 
     late = Late(gate.commit)
-    late._queue, late._guard = writer._queue, writer._guard
-    late._leader = writer._leader
+    first = Caller(late, "first")
+    gate.begun.acquire()
     stopped: list[BaseException] = []
 
     def give_up() -> None:
@@ -239,9 +238,9 @@ def test_an_interrupted_heir_passes_the_lead_on(gate: Gate) -> None:
 
     heir = threading.Thread(target=give_up)
     heir.start()
-    queued(writer, 1)
-    other = Caller(writer, "other")
-    queued(writer, 2)
+    queued(late, 1)
+    other = Caller(late, "other")
+    queued(late, 2)
     gate.go.release(2)
     for thread in (first, heir, other):
         thread.join()
@@ -290,7 +289,7 @@ def test_a_leader_does_not_wait_for_those_who_stay_away(
     assert gate.groups == [["a"], ["d"]]
 
 
-@pytest.mark.parametrize("name", ["submit", "_came", "_stand_aside", "_lead", "_finish", "_appoint"])
+@pytest.mark.parametrize("name", ["submit", "_came", "_stand_aside", "_lead", "_hand_on", "_appoint"])
 def test_ctrl_c_at_any_line_of_the_leader_leaves_the_writer_usable(name: str) -> None:
     """Whatever line it hits, the same thread's next request, and another thread's, are answered."""
     code = getattr(GroupWriter, name).__code__
@@ -308,6 +307,34 @@ def test_ctrl_c_at_any_line_of_the_leader_leaves_the_writer_usable(name: str) ->
     assert line > 1
 
 
+@pytest.mark.parametrize("name", ["_lead", "_finish", "_hand_on", "_appoint"])
+def test_ctrl_c_at_any_line_of_the_leader_leaves_nobody_waiting(name: str) -> None:
+    """Those in its group, and those behind, are answered although it never asks again."""
+    code = getattr(GroupWriter, name).__code__
+    for line in itertools.count(1):
+        gate = Gate()
+        gate.go.release(9)
+        writer: GroupWriter[Ask, str] = GroupWriter(gate.commit)
+        writer._leader = -1  # somebody else, until its ticket is queued
+        others = [Caller(writer, "beside")]
+        queued(writer, 1)
+        writer._leader = None
+
+        def others_come(writer: GroupWriter[Ask, str] = writer, others: list[Caller] = others) -> None:
+            if len(others) == 1:
+                others.append(Caller(writer, "behind"))
+                queued(writer, 1)
+
+        gate.before = others_come
+        hit = interrupted_at(line, code, lambda w=writer: w.submit(Ask("first"), patience=5))  # type: ignore[misc]  # bound
+        for caller in others:
+            caller.join(20)
+            assert caller.answer == f"done {caller.name}"
+        if not hit:
+            break
+    assert line > 1
+
+
 def test_a_group_that_an_interrupted_leader_left_behind_is_answered(gate: Gate) -> None:
     """Its callers still wait; the thread that was cut off hands their requests on when it comes again."""
     writer: GroupWriter[Ask, str] = GroupWriter(gate.commit)
@@ -318,9 +345,17 @@ def test_a_group_that_an_interrupted_leader_left_behind_is_answered(gate: Gate) 
     done.thread, done.done = -1, True
     own = Ticket[Ask, str](Ask("own"))
     writer._group, writer._leader = [left, done, own], threading.get_ident()
-    writer._finish(None)
+    writer._finish()
     assert not done.latch.locked()
     assert (left.leads, writer._leader, writer._queue) == (True, -1, [left])
+
+
+def test_a_leader_that_was_cut_off_twice_leads_again(gate: Gate) -> None:
+    """A second Ctrl-C hit it as it was handing on: it does so when it comes again."""
+    writer: GroupWriter[Ask, str] = GroupWriter(gate.commit)
+    gate.go.release(9)
+    writer._leader = threading.get_ident()
+    assert writer.submit(Ask("again"), patience=5) == "done again"
 
 
 def test_a_caller_may_be_woken_twice() -> None:
