@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from ledger.catalog.limit import MAX_LIMITS, RateLimit, is_list, read_limits
@@ -53,7 +53,7 @@ class Contract:
 
     def to_wire(self) -> JsonObject:
         """Return every word with its camelCase name; `limits` only where there are any, as before there were limits."""
-        values = {camel(field.name): getattr(self, field.name) for field in fields(self) if field.name != "limits"}
+        values = {wire: getattr(self, name) for wire, name in _BY_WIRE.items() if name != "limits"}
         if self.limits:
             values["limits"] = [limit.to_wire() for limit in self.limits]
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
@@ -68,7 +68,7 @@ class Contract:
         """Read a `contract` object of a catalog file; raises CatalogFault at the first word that is wrong."""
         if not isinstance(document, dict):
             raise CatalogFault("a contract is an object", path=path, pointer=pointer, hint='Write {"effect": "read"}.')
-        return cls(**_checked(document, {camel(name): name for name in WORDS}, path, pointer))
+        return cls(**_checked(document, _BY_WIRE, path, pointer))
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any], *, path: str = "") -> Contract:
@@ -82,7 +82,7 @@ def camel(name: str) -> str:
     return first + "".join(word.capitalize() for word in rest)
 
 
-def _checked(document: dict[str, Any], known: dict[str, str], path: str, pointer: str) -> dict[str, Any]:
+def _checked(document: dict[str, Any], known: Mapping[str, str], path: str, pointer: str) -> dict[str, Any]:
     values = {}
     for key, value in document.items():
         place = pointer + to_pointer([key])
@@ -143,3 +143,5 @@ WORDS: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
     "limits": (f"a list of at most {MAX_LIMITS} limits", is_list),
 }
 """Each word, by its Python name: what it must be, and the check."""
+
+_BY_WIRE: Final = {camel(name): name for name in WORDS}

@@ -62,7 +62,7 @@ def _fill(node: Node, pointer: str, schema: JsonObject, nodes: Mapping[str, Sche
         # What is too long to be compared is known before each of its items is looked at.
         if keyword in ("$schema", "$id") or (keyword == "format" and value not in formats):
             continue
-        node[keyword] = _linked(f"{pointer}{to_pointer([keyword])}", keyword, value, nodes)
+        node[keyword] = _linked(f"{pointer}/{keyword}", keyword, value, nodes)
 
 
 def _linked(pointer: str, keyword: str, value: Json, nodes: Mapping[str, Schema]) -> Any:

@@ -119,7 +119,10 @@ def _is_plain(value: Any, depth: int) -> bool:
 
 def _suits(guarded: Guarded, formats: frozenset[str]) -> bool:
     nodes = [node for node in guarded.nodes.values() if isinstance(node, dict)]
-    return all(_is_understood(node, formats) for node in nodes) and _parts(guarded.nodes) <= MAX_PARTS
+    if not all(_is_understood(node, formats) for node in nodes):
+        return False
+    once = not any("$ref" in node for node in nodes)  # then no schema has more parts than stand in it
+    return (len(nodes) if once and len(nodes) <= MAX_PARTS else _parts(guarded.nodes)) <= MAX_PARTS
 
 
 def _is_understood(node: JsonObject, formats: frozenset[str]) -> bool:
@@ -167,7 +170,7 @@ def _bare(guarded: Guarded, pointer: str) -> Json:
     if not isinstance(node, dict):
         return node
     return {
-        keyword: _kept(guarded, f"{pointer}{to_pointer([keyword])}", keyword, value)
+        keyword: _kept(guarded, f"{pointer}/{keyword}", keyword, value)
         for keyword, value in node.items()
         if keyword in CHECKS and keyword not in _DROPPED
     }

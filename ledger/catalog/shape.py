@@ -108,7 +108,7 @@ class _Shaper:
             if keyword == "$ref" or (keyword in _EMPTY and not value):
                 continue
             if keyword in self.significant or (keyword in CHECKS and keyword not in _DROPPED):
-                result[keyword] = self.value(f"{pointer}/{to_pointer([keyword])[1:]}", keyword, value)
+                result[keyword] = self.value(f"{pointer}/{keyword}", keyword, value)
         return result
 
     def value(self, pointer: str, keyword: str, value: Json) -> Json:

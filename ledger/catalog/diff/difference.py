@@ -206,6 +206,8 @@ def _contracts(old: Contract | None, new: Contract | None) -> Iterator[Finding]:
             yield Finding("contract_changed", "/contract", one, two, "only one side says what it promises")
         return
     before, after = old.to_wire(), new.to_wire()
+    if canonical(before) == canonical(after):
+        return
     for key in sorted(before.keys() | after.keys()):
         one, two = before.get(key), after.get(key)
         if canonical(one) != canonical(two):

@@ -49,6 +49,8 @@ def settled(cell: Cell) -> Cell | None:
         body = Numbers() if isinstance(body, Numbers) else Texts()
     if values == ():
         return None
+    if body is cell.body and values is cell.values:
+        return cell
     return Cell(kind=cell.kind, body=body, values=values, conditions=cell.conditions, sources=cell.sources)
 
 

@@ -49,6 +49,9 @@ _BY_TEXT: Final[dict[Kind, tuple[str, ...]]] = {
     "array": ("contains",),
     "object": ("propertyNames",),
 }
+_COMPARED: Final = frozenset({*_ANY_KIND, *_WHOLE_NODE, "contains", "dependencies", "propertyNames"})
+"""Keywords that are compared by their text, or may hold what is."""
+_NO_CONDITIONS: Final[frozenset[str]] = frozenset()
 
 
 def read(schema: Json, dialect: Dialect) -> Guarded:
@@ -234,7 +237,8 @@ class Space:
         types = node.get("type", [*KINDS])
         types = [types] if isinstance(types, str) else types
         kinds = [kind for kind in KINDS if kind in types or (kind == "number" and "integer" in types)]
-        conditions = frozenset(self._conditions(pointer, node, (*_ANY_KIND, *_WHOLE_NODE)))
+        is_plain = _COMPARED.isdisjoint(node)
+        conditions = _NO_CONDITIONS if is_plain else self._conditions(pointer, node, (*_ANY_KIND, *_WHOLE_NODE))
         choices = [node["enum"]] if "enum" in node else []
         choices += [[node["const"]]] if "const" in node else []
         for kind in kinds:
@@ -242,13 +246,16 @@ class Space:
             for choice in choices:
                 values = _chosen(values, [value for value in choice if kind_of(value) == kind])
             body = self._body(kind, pointer, node, whole="number" not in types and "integer" in types)
-            by_text = frozenset(self._conditions(pointer, node, _BY_TEXT.get(kind, ())))
+            by_text = _NO_CONDITIONS if is_plain else self._conditions(pointer, node, _BY_TEXT.get(kind, ()))
             own = Cell(kind=kind, body=body, values=values, conditions=conditions | by_text, sources=(pointer,))
             cell = settled(own)
             if cell is not None:
                 yield cell
 
-    def _conditions(self, pointer: str, node: JsonObject, keywords: tuple[str, ...]) -> Iterator[str]:
+    def _conditions(self, pointer: str, node: JsonObject, keywords: tuple[str, ...]) -> frozenset[str]:
+        return frozenset(self._compared(pointer, node, keywords))
+
+    def _compared(self, pointer: str, node: JsonObject, keywords: tuple[str, ...]) -> Iterator[str]:
         for keyword in keywords:
             if keyword in _WHOLE_NODE and keyword in node:
                 yield f"{keyword}:{self.text(pointer)}"
