@@ -110,18 +110,17 @@ def same_run(core: Core, call: Call, version: int | None, arguments: Json, shown
 
 def _same(core: Core, call: Call, *given: tuple[int | None, Json]) -> bool:
     """
-    Whether two calls' arguments, each with its version, are the same in the form of the higher one.
+    Whether two calls' arguments, each with its version, are the same: as they are, or in the form of the higher one.
 
-    The older ones are carried there, whichever call is newer: a program may have gone back to an older version. Where
-    no certificate leads there they are compared as they are, and as the files say that they would read: this runs
-    nothing, it keeps a second effect from happening. What is masked may be any value.
+    The older ones are put there, whichever call is newer: a program may have gone back to an older version. As they
+    are, since who asks may be older than the program too: a reply that a host kept, a script. Nothing is certified, and
+    nothing runs by this: it keeps a second effect from happening. What is masked may be any value.
     """
     (low, older), (high, newer) = sorted(given, key=lambda each: each[0] or 0)
     forms = [older]
     if low is not None and high is not None and low != high and isinstance(older, dict):
-        upcasts, name = core.wiring.registry.upcasts, core.wiring.registry.home(call.tool)
-        journey = upcasts.carry(name, low, high, older)
-        forms = [journey.steps[-1].arguments] if journey.arrived else [older, upcasts.reshape(name, low, high, older)]
+        registry = core.wiring.registry
+        forms.append(registry.upcasts.reshape(registry.home(call.tool), low, high, older))
     if call.redacted:
         return any(alike(form, newer) for form in forms)
     return digest(newer) in map(digest, forms)

@@ -103,6 +103,21 @@ def test_the_same_turn_with_secrets_is_known_over_versions(pinned: Pinned, way: 
     assert len(pinned.effects) == 2
 
 
+def test_a_reply_that_the_host_kept_is_the_same_turn_after_the_deploy(tmp_path: Path) -> None:
+    """It is older than the program: the form of then is no new call, refused or run."""
+    deploy = Deploy(tmp_path)
+    deploy.first()
+    keyed = deploy.opened[-1].session("t").call("charge", {"amt": 5}, idempotency_key="k")
+    deploy.write(2)
+    ledger = deploy.open(2)
+    [call] = ledger.session("s").dispatch(asked(("charge", {"amt": 5}))).calls
+    assert (call.state, call.call.turn, len(list(ledger.calls()))) == ("succeeded", 1, 2)
+    assert ledger.session("u").call("charge", {"amt": 5}, idempotency_key="k").call_id == keyed.call_id
+    assert len(deploy.effects) == 2
+    for each in deploy.opened:
+        each.close()
+
+
 def test_a_copy_is_one_after_the_program_went_back(tmp_path: Path) -> None:
     """A newer release carried the call and may have run it; the older one knows it by what was asked for."""
     deploy = Deploy(tmp_path)
