@@ -58,7 +58,7 @@ def check_template(template: str, *, path: str = "", pointer: str = "") -> None:
 
 
 def check_reach(templates: Iterable[str] | None, guarded: Guarded, *, path: str = "", pointer: str = "") -> None:
-    """Raise CatalogFault if a template names a place that the arguments of this schema never have."""
+    """Raise CatalogFault if a template names a place of which this schema says nothing, where it says something of others."""
     for template in templates or ():
         pointers = [template] if template.startswith("/") else [f"/{each}" for each in _PLACEHOLDER.findall(template)]
         for each in pointers:
@@ -76,7 +76,10 @@ def _follow(template: str, steps: tuple[str, ...], guarded: Guarded, place: tupl
         declared = {name for each in here for name in _fields(guarded.nodes[each])}
         if step in declared:
             here = {f"{at}{to_pointer(['properties', step])}" for at in here if step in _fields(guarded.nodes[at])}
-        elif any(_may_have_more(guarded.nodes[each], declared=bool(declared)) for each in here):
+        elif any(
+            step in _required(guarded.nodes[each]) or _may_have_more(guarded.nodes[each], declared=bool(declared))
+            for each in here
+        ):
             return
         else:
             message = f"the resource key {shown(template)} names no property of the schema{meant(step, declared)}"
@@ -99,6 +102,10 @@ def _in_place(guarded: Guarded, start: set[str]) -> set[str]:
 
 def _fields(node: Json) -> JsonObject:
     return node.get("properties", {}) if isinstance(node, dict) else {}
+
+
+def _required(node: Json) -> Json:
+    return node.get("required", ()) if isinstance(node, dict) else ()
 
 
 def _may_have_more(node: Json, *, declared: bool) -> bool:

@@ -82,6 +82,7 @@ def test_a_stray_brace_is_a_fault(template: str) -> None:
 TEXT: dict[str, Any] = {"type": "string"}
 NOTE: dict[str, Any] = {
     "type": "object",
+    "required": ["asked"],
     "properties": {
         "path": TEXT,
         "to": {"$ref": "#/$defs/to"},
@@ -108,10 +109,12 @@ NOTE: dict[str, Any] = {
         "/free/any",
         "/map/any",
         "/also/id",
+        "/asked",
+        "/asked/any",
     ],
 )
 def test_a_place_that_the_arguments_may_have_is_fine(template: str) -> None:
-    """Through references and combinators; below what says nothing or is open anything may stand."""
+    """Through references and combinators; below what says nothing or is open anything may stand; so does what is required."""
     check_reach([template], guard_input(NOTE))
 
 
