@@ -58,7 +58,7 @@ def check_template(template: str, *, path: str = "", pointer: str = "") -> None:
 
 
 def check_reach(templates: Iterable[str] | None, guarded: Guarded, *, path: str = "", pointer: str = "") -> None:
-    """Raise CatalogFault if a template names a place of which this schema says nothing, where it says something of others."""
+    """Raise CatalogFault if a template names a place that this schema does not know, where it knows others."""
     for template in templates or ():
         pointers = [template] if template.startswith("/") else [f"/{each}" for each in _PLACEHOLDER.findall(template)]
         for each in pointers:

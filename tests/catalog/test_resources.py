@@ -114,7 +114,7 @@ NOTE: dict[str, Any] = {
     ],
 )
 def test_a_place_that_the_arguments_may_have_is_fine(template: str) -> None:
-    """Through references and combinators; below what says nothing or is open anything may stand; so does what is required."""
+    """Through references and combinators; anything below what says nothing or is open; what is required."""
     check_reach([template], guard_input(NOTE))
 
 
