@@ -14,7 +14,7 @@ from ledger.execution.context import Context
 from ledger.gates import Situation, decode, lookup, validate
 from ledger.providers import texts
 from ledger.session.core import Core, Item
-from ledger.session.redaction import UNSHOWN, hidden, quotes, sensitive
+from ledger.session.redaction import MASK, UNSHOWN, hidden, quotes, sensitive
 from ledger.strictjson import Json, JsonObject, canonical, copied, digest
 
 
@@ -55,6 +55,8 @@ class Work:
         """Return the arguments that will run as they may be recorded."""
         if self.version is None or not self.secrets:
             return self.to_run
+        if self.to_run == self.intent:
+            return self.recorded
         shown: JsonObject | None = sensitive(self.version.schema, self.to_run)[0]
         return shown
 
@@ -156,8 +158,27 @@ def _unquoted(refused: CallRejected, schema: Json) -> CallRejected:
 def _mask(core: Core, work: Work) -> None:
     schema: Json = work.version.schema if work.version else {}
     work.recorded, work.secrets = sensitive(schema, work.intent)
+    _mask_other_forms(core, work, schema)
     if work.secrets:
         core.secret_texts[work.call_id] = work.secrets
+
+
+def _mask_other_forms(core: Core, work: Work, schema: Json) -> None:
+    """
+    Mask what another version of the tool calls sensitive, where this one does not know the name.
+
+    Who asks may know that version only: a secret is none the less one under the name that it had then.
+    """
+    known, definition = schema.get("properties", ()), definition_of(core, work.stub)
+    if definition is None or all(name in known for name in work.recorded or ()):
+        return
+    for other in definition.versions.values():
+        shown: JsonObject = work.recorded or {}
+        unknown = {name: value for name, value in shown.items() if name not in known}
+        masked, secrets = sensitive(other.schema, unknown)
+        if secrets:  # all of them where the whole is sensitive
+            work.recorded = shown | (masked if masked.keys() == unknown.keys() else dict.fromkeys(unknown, MASK))
+            work.secrets = tuple(dict.fromkeys((*work.secrets, *secrets)))
 
 
 def _check(core: Core, work: Work, version: ToolVersion) -> None:
