@@ -213,7 +213,6 @@ def test_what_is_no_duration(wrong: str) -> None:
         ({"who": ["ada", 7]}, "a name, or several"),
         ({"who": iter(["ada"])}, "a name, or several"),  # read once, nobody would be left
     ],
-    ids=str,
 )
 def test_a_request_that_nobody_could_answer_is_refused_where_it_is_written(options: Any, because: str) -> None:
     """Not at the first call: a person reads at once what is wrong with it."""
