@@ -62,7 +62,7 @@ def _retiring(call: Call, found: JsonObject) -> None:
     if call.attempt and call.replacement is not None:
         found.setdefault("replacement", _bounded(call.replacement, _TEXT))
     hint = call.hint if call.attempt else None
-    if hint is not None or call.stage == "compat":
+    if hint is not None or (call.stage == "compat" and call.reason != "duplicate"):  # not to do it there once more
         found.setdefault("hint", clip(hint or texts.RETIRING, _SHORT))
 
 

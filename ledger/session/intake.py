@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from ledger.calls import NEW_CALL, TERMINAL, Call
 from ledger.catalog import Tool
@@ -14,7 +14,7 @@ from ledger.execution.requests import Steps
 from ledger.history import History
 from ledger.providers.choice import forbids_calls
 from ledger.providers.port import ProposedCall, Reply
-from ledger.session.carrying import same_run
+from ledger.session.carrying import same_intent, same_run
 from ledger.session.copies import settled_by
 from ledger.session.core import Core, Item
 from ledger.session.gating import has_user_code, pass_gates, resource_keys
@@ -26,6 +26,9 @@ from ledger.session.work import Work, digest_of, examine, intent_of, proposed
 from ledger.strictjson import digest
 
 OnRejection: TypeAlias = Literal["run_rest", "run_none"]
+
+RETIRED: Final = "tool_retired"
+"""What the lookup gate says of a retired tool, or of one under a name that it gave up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,8 +170,10 @@ def _settled_early(core: Core, works: Sequence[Work]) -> list[Item]:
     """Return the ends that the pure gates and the duplicate guard found."""
     items: list[Item] = []
     for work in works:
-        if work.refusal is None:
+        if work.refusal is None or work.refusal.code == RETIRED:
             work.bodies += duplicate(core, work)
+        if work.bodies:
+            work.refusal = None  # a copy of what may have happened is not sent on to another tool
         if work.refusal is not None:
             work.bodies.append(work.refusal)
         items += work.items()
@@ -207,7 +212,7 @@ def duplicate_of(core: Core, work: Work, since: int = 0) -> Call | None:
     only while the earlier call is not terminal, or was settled after the model read it as open and was not yet told:
     surely told is what was settled before the event `since`, at which this proposal was recorded.
     """
-    if not work.stub.side_effecting or work.tool is None:
+    if not work.stub.side_effecting or (work.tool is None and work.refusal is None):
         return None
     history, home = core.history, core.wiring.registry.home
     untold = [entry.call for entry in history.settled if entry.sequence > max(core.told_until, since)]
@@ -221,6 +226,8 @@ def duplicate_of(core: Core, work: Work, since: int = 0) -> Call | None:
 def _same_arguments(core: Core, call: Call, work: Work) -> bool:
     """Compare what would run, in the form of one version; a digest tells masked values in its own process only."""
     number, recorded = work.stub.schema_version, call.arguments_digest
+    if work.refusal is not None:  # of a retired tool: nobody has worked out what would run
+        return same_intent(core, call, number, work.intent, work.recorded)
     if call.schema_version != number or (call.redacted and call.call_id not in core.wiring.masked):
         return same_run(core, call, number, work.to_run, work.recorded_to_run())
     return recorded == work.digest if recorded is not None else digest(call.arguments) == digest(work.recorded)

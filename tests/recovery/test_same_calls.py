@@ -264,3 +264,23 @@ def test_an_original_that_the_same_resume_finds_out_about_settles_its_copy(tmp_p
     assert (call.state, call.review.verdict, deploy.effects) == ("succeeded", "happened", [])
     for each in deploy.opened:
         each.close()
+
+
+@pytest.mark.parametrize("stage", ["compat", "removed"])
+@pytest.mark.parametrize("registered", [True, False])
+def test_a_copy_of_a_retired_tools_call_is_a_copy(tmp_path: Path, stage: str, registered: bool) -> None:
+    """Sent on to the replacement the model would have it happen a second time there; any other call is sent on."""
+    deploy = Deploy(tmp_path)
+    original = deploy.first(crash.after("call.started")).call_id
+    tool = tmp_path / "catalog/charge/tool.json"
+    tool.write_text(json.dumps(json.loads(tool.read_text()) | {"stage": stage, "retirement": {"hint": "Transfer."}}))
+    ledger = deploy.open(1) if registered else opened(tmp_path, catalog=str(tmp_path / "catalog"))
+    session = ledger.session("s")
+    session.messages()
+    copy, other, bad = session.dispatch(asked(("charge", {"amt": 5}), ("charge", {"amt": 6}), ("charge", "{"))).calls
+    assert copy.call.flag is not None
+    assert (copy.state, copy.call.reason, copy.call.flag.duplicate_of) == ("needs-review", "duplicate", original)
+    assert (copy.answer["next"], "hint" in copy.answer) == ("query_state", False)
+    assert (other.code, bad.code, deploy.effects) == ("tool_retired", "tool_retired", [])
+    for each in (ledger, *deploy.opened):
+        each.close()
