@@ -146,9 +146,9 @@ def _asked(call: Call, reviewer: Reviewer) -> None:
         raise VerdictRefused(f"{reviewer.by} was not asked to approve call {call.call_id}", hint=hint)
 
 
-def may_supersede(call: Call, answer: Answer | None) -> None:
+def may_supersede(call: Call, answer: Answer | None, reviewer: Reviewer) -> None:
     """
-    Check that a new call with other arguments may take this one's place.
+    Check that a new call with other arguments may take this one's place, by this person's word.
 
     In doubt only together with did-not-happen. Raises `VerdictRefused`.
     """
@@ -160,6 +160,7 @@ def may_supersede(call: Call, answer: Answer | None) -> None:
     if in_doubt and (answer is None or answer.verdict != "did-not-happen"):
         hint = "Say --did-not-happen as well, once you know."
         raise VerdictRefused(f"call {call.call_id} may have run already", hint=hint)
+    _asked(call, reviewer)
 
 
 def _same_digest(call: Call, expected: str | None) -> None:

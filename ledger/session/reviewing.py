@@ -104,7 +104,7 @@ def superseding(core: Core, call_id: str, arguments: Any, answer: Answer | None,
     """
     yield from core.refresh()
     old = core.history.calls[call_id]
-    may_supersede(old, answer)
+    may_supersede(old, answer, who)
     work = _successor(core, old, arguments)
     gates = yield from _gates(core, work, who)
     body = CallSuperseded(

@@ -328,7 +328,9 @@ def test_resolving_twice_is_refused_with_the_first_verdict(ids: dict[str, str]) 
 
 def test_other_arguments_make_a_new_call(ids: dict[str, str]) -> None:
     """They are checked by the schema that the ledger itself recorded; the new call is authorized."""
-    assert failure("review", "resolve", ids[BOSS], "--arguments", '{"too": 1}')[:2] == (2, "usage")
+    misfit = ("review", "resolve", ids[BOSS], "--arguments", '{"too": 1}')
+    assert failure(*misfit)[1] == "verdict_refused"  # the policy asks ada
+    assert failure(*misfit, "--by", "ada")[:2] == (2, "usage")
     answer = data("review", "resolve", ids[BOSS], "--arguments", '{"to": "team@x"}', "--by", "ada")
     assert (answer["verdict"], answer["state"]) == ("superseded", "authorized")
     assert answer["callId"] != ids[BOSS]

@@ -116,6 +116,16 @@ def test_who_was_asked_still_holds_after_a_crash(scene: Scene) -> None:
     assert ledger.find(call_id).state == "failed"
 
 
+def test_other_arguments_are_for_who_was_asked_too(scene: Scene) -> None:
+    """A call with a person's arguments runs by that person's word: only whom the policy asked may give it."""
+    call_id = awaiting(scene, Ask(who=["ada"]))
+    desk = scene.open()
+    with pytest.raises(VerdictRefused, match="Only ada may let it run"):
+        desk.resolve(call_id, arguments={"number": 2}, by="mallory")
+    desk.resolve(call_id, arguments={"number": 2}, by="ada")
+    assert desk.find(call_id).state == "superseded"
+
+
 def test_an_approval_is_bound_to_the_arguments_that_were_seen(scene: Scene) -> None:
     """With the digest of other arguments it is refused."""
     call_id = awaiting(scene)
