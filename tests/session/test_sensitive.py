@@ -252,3 +252,17 @@ def test_what_a_model_class_quotes_is_masked(tmp_path: Path) -> None:
         ledger.tool("login", schema=Login)(taking(deaf))
         call = ledger.session("s").call("login", {"pin": f"hunter2\x1b'\"{CANARY}"}).call
         assert (call.code, MASK in (call.message or ""), CANARY in str(call)) == ("schema_validation", True, False)
+
+
+def test_what_runs_with_its_defaults_is_recorded_masked(tmp_path: Path) -> None:
+    """Under `applyDefaults` what runs is not what was asked for; what is recorded of it holds the mask, too."""
+    schema = holding(a=SECRET, b={"default": 7}) | {"required": ["a"]}
+    with opened(tmp_path) as ledger:
+
+        @ledger.tool("act", effect="external", schema=schema, apply_defaults=True)
+        def act(a: str, b: int) -> str:
+            """Act."""
+            return f"{b} {a == CANARY}"
+
+        found = ledger.session("s").call("act", {"a": CANARY})
+        assert (found.result, found.call.executed) == ("7 True", {"a": MASK, "b": 7})
