@@ -99,10 +99,10 @@ else:
         fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
-def after_fork(forget: Callable[[], None]) -> None:
-    """Have `forget` called in every forked child."""
+def around_fork(hold: Callable[[], None], let_go: Callable[[], None], forget: Callable[[], None]) -> None:
+    """Have `hold` called before every fork of this process, then `let_go` in it and `forget` in the child."""
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=forget)
+        os.register_at_fork(before=hold, after_in_parent=let_go, after_in_child=forget)
 
 
 def leak(thing: object) -> None:

@@ -94,6 +94,14 @@ class SqliteStore(SqliteReader):
         self._pool.close()
         self._writer.close()
 
+    def hold(self) -> bool:
+        """Let no transaction begin while this process forks; see `Writer.hold`."""
+        return self._writer.hold()
+
+    def let_go(self) -> None:
+        """Let transactions begin again."""
+        self._writer.let_go()
+
     def forget(self) -> None:
         """Start anew in a forked child: the parent's connections and its lock are not ours."""
         self._pool.forget()
@@ -171,9 +179,22 @@ def differences(connection: sqlite3.Connection, rows: Iterator[CallRow]) -> list
 _OPEN: Final[weakref.WeakSet[SqliteStore | ReadOnlySqliteStore]] = weakref.WeakSet()
 
 
+_HELD: Final[list[SqliteStore]] = []
+
+
+def _hold_all() -> None:
+    _HELD.extend(store for store in list(_OPEN) if isinstance(store, SqliteStore) and store.hold())
+
+
+def _let_all_go() -> None:
+    while _HELD:
+        _HELD.pop().let_go()
+
+
 def _forget_all() -> None:
+    _HELD.clear()
     for store in list(_OPEN):
         store.forget()
 
 
-door.after_fork(_forget_all)
+door.around_fork(_hold_all, _let_all_go, _forget_all)

@@ -24,6 +24,9 @@ T = TypeVar("T")
 
 _CHECKPOINT_STEP: Final = WAL_BYTES // 4
 
+FORK_SECONDS: Final = 1.0
+"""How long a fork waits for a transaction; the thread that forks may be the one that is in it (a signal's handler)."""
+
 
 def is_outcome(request: Request) -> bool:
     """Return whether a request waits without a deadline."""
@@ -46,6 +49,7 @@ class Writer:
         self._in_doubt = False  # the connection was lost after that: a new one may see them
         self._known: set[About] = set()
         self._mutex = threading.Lock()
+        self._inside = threading.Lock()  # held while SQLite is at work, and while this process forks
         self._closed = False
 
     # -- a group
@@ -65,7 +69,8 @@ class Writer:
         except StoreError as error:
             return [error] * len(requests)
         try:
-            return self._locked(requests)
+            with self._inside:
+                return self._locked(requests)
         finally:
             self.lock.release()
 
@@ -229,21 +234,25 @@ class Writer:
                 raise StoreUnavailable("this ledger is closed")
             self.lock.acquire(self.patience)
             try:
-                connection, identity = self._open()
-                identity.check()
-                self._settle(connection)
-                connection.execute(sql.BEGIN)
-                try:
-                    done = work(connection)
-                    connection.execute(sql.COMMIT)
-                except BaseException:
-                    self._failed = True
-                    self._roll_back(connection)
-                    raise
-                self._failed = False
-                return done
+                with self._inside:
+                    return self._alone(work)
             finally:
                 self.lock.release()
+
+    def _alone(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        connection, identity = self._open()
+        identity.check()
+        self._settle(connection)
+        connection.execute(sql.BEGIN)
+        try:
+            done = work(connection)
+            connection.execute(sql.COMMIT)
+        except BaseException:
+            self._failed = True
+            self._roll_back(connection)
+            raise
+        self._failed = False
+        return done
 
     def _open(self) -> tuple[sqlite3.Connection, Identity]:
         if self._connection is None or self._identity is None:
@@ -290,4 +299,18 @@ class Writer:
             door.leak(self._connection)
         self._connection = None
         self._mutex = threading.Lock()
+        self._inside = threading.Lock()
         self.lock.forget()
+
+    def hold(self) -> bool:
+        """
+        Let no transaction begin while this process forks; False where one took too long.
+
+        SQLite remembers in the process which locks a file has. A child made in a transaction finds it under way for
+        ever: it could never write, and would keep the writers' lock from all others while it tries.
+        """
+        return self._inside.acquire(timeout=FORK_SECONDS)
+
+    def let_go(self) -> None:
+        """Let transactions begin again."""
+        self._inside.release()

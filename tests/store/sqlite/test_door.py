@@ -43,7 +43,7 @@ def test_systems_without_fork_need_no_care(monkeypatch: pytest.MonkeyPatch) -> N
     """Where no process can fork there is nothing to register."""
     monkeypatch.delattr(os, "register_at_fork")
     called: list[int] = []
-    door.after_fork(lambda: called.append(1))
+    door.around_fork(*[lambda: called.append(1)] * 3)
     pid = os.fork()
     if pid == 0:
         os._exit(len(called))

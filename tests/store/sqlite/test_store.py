@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from ledger.errors import StoreUnavailable, UsageError, WrongSequence
+from ledger.ids import Clock
 from ledger.store.maintenance import check
 from ledger.store.port import Append, Appended, EventFilter, Store
 from ledger.store.sqlite.store import ReadOnlySqliteStore, SqliteStore
@@ -88,6 +91,47 @@ def test_a_child_does_not_keep_the_lock(store: Store, path: Path) -> None:
     os.close(ends)
     os.waitpid(pid, 0)
     os.close(waits)
+
+
+class Slow:
+    """A clock that is read in a transaction, and takes its time there once."""
+
+    def __init__(self) -> None:
+        self.read, self.go = threading.Event(), threading.Event()
+        self.patience = 0.0
+
+    def now(self) -> datetime:
+        seconds, self.patience = self.patience, 0.0
+        if seconds:
+            self.read.set()
+            self.go.wait(seconds)
+        return datetime.now(UTC)
+
+
+@pytest.mark.parametrize(("slow", "patient"), [(0.02, 20.0), (20.0, 0.01)])
+def test_a_fork_waits_for_a_transaction(
+    path: Path, monkeypatch: pytest.MonkeyPatch, slow: float, patient: float
+) -> None:
+    """A child made in the middle of one could not write; a transaction that does not end keeps nobody from forking."""
+    monkeypatch.setattr("ledger.store.sqlite.writer.FORK_SECONDS", patient)
+    clock = Slow()
+    store = open_store(str(path), create=True, clock=Clock(now=clock.now))
+    clock.patience = slow
+    other = threading.Thread(target=add, args=(store, "s1", "parent"))
+    other.start()
+    clock.read.wait()
+    told = ["child"] if slow < patient else []
+
+    def child() -> None:
+        for text in told:
+            add(store, "s1", text)
+
+    assert forked(child) == 0
+    clock.go.set()
+    other.join()
+    add(store, "s1", "parent again")
+    assert ids(everything(store, "s1")) == ["parent", *told, "parent again"]
+    store.close()
 
 
 def test_a_child_of_an_unused_store_starts_anew(store: Store) -> None:
