@@ -150,7 +150,7 @@ class _Told:
         fault = None if report.error is None else fault_of(report.error)
         error = fault and (fault.to_wire() if self._shell.json else fault.to_wire() | {"message": fault.words})
         row = {
-            "sessionId": report.session_id,
+            "sessionId": report.session_id or None,
             "dryRun": self._wanted.dry_run,
             "decisions": [self._decision(decision) for decision in report.decisions],
             "waiting": [{**_call(call), "kind": kind_of(call.state, call.reason)} for call in report.waiting],
@@ -183,7 +183,7 @@ def _call(call: Call) -> Row:
 
 def _summary(row: Row) -> Line:
     if row["error"] is not None:
-        return (Ink(row["sessionId"], "strong"), ": ", Ink(row["error"]["message"], "bad"))
+        return (Ink(row["sessionId"] or "the ledger", "strong"), ": ", Ink(row["error"]["message"], "bad"))
     decided = ", ".join(f"{each['tool']} {tail(each['callId'])} {_became(row, each)}" for each in row["decisions"])
     counts = [(row["waiting"], "wait for a person"), (row["needsCode"], "need code")]
     rest = [f"{len(calls)} {what}" for calls, what in counts if calls]

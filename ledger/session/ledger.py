@@ -270,6 +270,11 @@ class Ledger(Desk):
         return self._wiring.store
 
     @property
+    def closed(self) -> bool:
+        """Whether this object was closed."""
+        return self._wiring.closed
+
+    @property
     def now(self) -> str:
         """The time by the ledger's clock, as `recordedAt` has it."""
         return self._wiring.clock.stamp()
@@ -313,6 +318,7 @@ class Ledger(Desk):
 
     def close(self) -> None:
         """Close the ledger; sessions stay open in it, their leases end."""
+        self._wiring.closed = True
         self._wiring.heartbeat.stop()
         self._wiring.store.close()
 

@@ -52,6 +52,7 @@ class Wiring:
     tools_budget: int | None = 10_000
     jitter: Callable[[], float] = random.random
     stopping: bool = False
+    closed: bool = False
     stop_at: float | None = None  # monotonic: until then started calls are waited for once the ledger stops
     masked: set[str] = field(default_factory=set)  # calls whose digest is an HMAC under this process's key
     mask_key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)

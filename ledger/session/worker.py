@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, get_args
 
 from ledger.calls import TERMINAL, WAITING, Call, State
-from ledger.errors import LedgerError, SessionOwned
+from ledger.errors import LedgerError, SessionOwned, StoreUnavailable
 from ledger.session.ledger import Ledger
 from ledger.store.port import CallFilter, EventFilter
 
@@ -42,7 +42,7 @@ def resume_one(ledger: Ledger, session_id: str, *, execute: bool, dry_run: bool 
     waiting = [call for call in history.open_calls() if call.state in WAITING]
     broken = [history.calls[call_id] for call_id in history.open_ids if call_id in history.broken]
     waiting += broken  # nobody can decide for what cannot be read: a person has to know
-    resting = None if broken or len(waiting) < len(history.open_ids) else history.sequence
+    resting = history.sequence if waiting and not broken and len(waiting) == len(history.open_ids) else None
     return Report(session_id, found.decisions, waiting, found.needs_code, resting=resting, until=_first_end(waiting))
 
 
@@ -91,12 +91,13 @@ def follow(ledger: Ledger, stopped: Callable[[float], bool], *, seconds: float =
 
     Reports only where something was done, and an error once until it is another one. Several workers may follow one
     ledger: a session's lease lets one of them work on it, the others pass on. A session in which only people can do
-    something now costs one look at its head: thousands may wait for weeks.
+    something now costs one look at its head: thousands may wait for weeks. A store that cannot be reached is told once,
+    as a report of no session, and asked again. Raises `StoreUnavailable` once the ledger itself was closed.
     """
     told: dict[str, str] = {}
     rest = _Rest(ledger)
     while True:
-        for report in sweep(ledger, execute=True, at_rest=rest):
+        for report in _swept(ledger, rest):
             rest.note(report)
             code = "" if report.error is None or isinstance(report.error, SessionOwned) else report.error.code
             news = code != "" and told.get(report.session_id) != code
@@ -104,12 +105,23 @@ def follow(ledger: Ledger, stopped: Callable[[float], bool], *, seconds: float =
                 told[report.session_id] = code
             else:
                 told.pop(report.session_id, None)
+                told.pop("", None)  # the store is there
             if report.decisions or news:
                 yield report
             if stopped(0):
                 return
         if stopped(seconds):
             return
+
+
+def _swept(ledger: Ledger, rest: _Rest) -> Iterator[Report]:
+    """Sweep, and say where the store was out of reach: it comes back, and what was approved is to run then."""
+    try:
+        yield from sweep(ledger, execute=True, at_rest=rest)
+    except StoreUnavailable as error:
+        if ledger.closed:
+            raise
+        yield Report("", error=error)
 
 
 class _Rest:

@@ -169,3 +169,27 @@ def test_an_error_is_told_once(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) 
     reports = list(follow(ledger, stopped))
     codes = [report.error.code for report in reports if report.error is not None]
     assert codes == ["store_unavailable", "ledger_error"]
+
+
+def test_a_store_out_of_reach_does_not_end_a_worker(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told once for each time, and what was approved runs once the store is back; a closed ledger ends it."""
+    right, rounds = worker.with_open_calls, itertools.count(1)
+    ledger.approve(waiting(ledger)["b"])
+
+    def listed(ledger: Ledger) -> Iterator[str]:
+        if next(rounds) in (1, 2, 4):
+            raise StoreUnavailable("the server is gone")
+        return right(ledger)
+
+    monkeypatch.setattr(worker, "with_open_calls", listed)
+    found = follow(ledger, lambda _: False)
+    first, ran, again = (next(found) for _ in range(3))
+    assert [(each.session_id, each.error and each.error.code) for each in (first, ran, again)] == [
+        ("", "store_unavailable"),
+        ("b", None),
+        ("", "store_unavailable"),
+    ]
+    assert ran.decisions[0]["action"] == "run"
+    ledger.close()
+    with pytest.raises(StoreUnavailable, match="closed"):
+        next(found)
