@@ -6,18 +6,22 @@ import sqlite3
 import threading
 from typing import Any
 
+import psycopg
 import pytest
 
 from ledger import Ledger, LedgerError
 from ledger.events import CallNoted, Event, MessageRecorded, encode
 from ledger.store.port import Append, Reader
-from tests.cases.scenes import SESSION, Desk
+from tests.cases.scenes import SERVER, SESSION, Desk
+from tests.helpers import postgres
 from tests.session.agents import asked, recorded
 
 EMPTY = 200_000
 """More bytes than a ledger has with nothing in it."""
+on_files_and_servers = pytest.mark.parametrize("desk", ["", SERVER], ids=["sqlite", "postgres"], indirect=True)
 
 
+@on_files_and_servers
 def test_a_sequence_begins_anew_after_a_restart(desk: Desk) -> None:
     """Five events, a restart, five more: 1 to 10, and it is the database that allows no place twice."""
     # https://github.com/Appsilon/mediforce/issues/625
@@ -33,14 +37,31 @@ def test_a_sequence_begins_anew_after_a_restart(desk: Desk) -> None:
     bodies = [event.body for event in recorded(ledger, SESSION)]
     said = [body.message["content"] for body in bodies if isinstance(body, MessageRecorded)]
     assert said == [str(number) for number in range(10)]
+    with pytest.raises((sqlite3.IntegrityError, psycopg.errors.UniqueViolation)):
+        _copied(desk)
+
+
+def _copied(desk: Desk) -> None:
+    """Write an event once more at its place, behind the ledger's back."""
+    copy = "INSERT INTO event ({0}) SELECT {0} FROM event WHERE sequence = 3"
+    if desk.url.startswith("postgresql"):
+        with postgres.connect(desk.url) as server:
+            names = server.execute(
+                "SELECT column_name FROM information_schema.columns"
+                " WHERE table_name = 'event' AND column_name <> 'position'"
+            )
+            server.execute(copy.format(", ".join(str(name) for (name,) in names.fetchall())))
+        return
     connection = sqlite3.connect(desk.folder / "ledger.db")
-    copy = "INSERT INTO event SELECT NULL, {} FROM event WHERE sequence = 3"
-    columns = [row[1] for row in connection.execute("PRAGMA table_info(event)")][1:]
-    with pytest.raises(sqlite3.IntegrityError):
-        connection.execute(copy.format(", ".join(columns)))
-    connection.close()
+    try:
+        connection.execute(
+            copy.format(", ".join(r[1] for r in connection.execute("PRAGMA table_info(event)") if r[5] == 0))
+        )
+    finally:
+        connection.close()
 
 
+@on_files_and_servers
 def test_parallel_appends_all_succeed_and_some_are_lost(desk: Desk) -> None:
     """20 threads with ledgers of their own append to one session: what was acknowledged is what is there."""
     # https://github.com/Eventuous/eventuous/pull/582 (20 appends "succeeded", 10 events were lost).
@@ -85,6 +106,7 @@ class Counting:
         return getattr(self._store, name)
 
 
+@on_files_and_servers
 def test_an_append_reads_the_whole_history(desk: Desk) -> None:
     """
     A loaded session appends without reading a single event again, however long it is; opening reads
