@@ -42,7 +42,7 @@ def glance(registry: Registry, digests: Digests, row: CallRow, *, to: int | None
     writes = row.effect != "read"
     if is_retired(definition, side_effecting=writes) or (row.state == "started" and writes):
         return None
-    if row.state == "authorized" and row.attempt:  # no column says whether an outcome came since a person let it run
+    if row.state in ("authorized", "needs-review") and row.attempt:  # no column says what is known of those attempts
         return None
     if digests.get((row.tool, row.schema_version)) != version.shape_digest:
         return None

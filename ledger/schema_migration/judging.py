@@ -14,8 +14,8 @@ Status: TypeAlias = Literal["current", "migratable", "needs-person", "invalid", 
 """
 `current`: of the version asked for, or nobody carries it (it ran elsewhere, it is a copy). `migratable`: every step is
 proved and certified for this very call. `needs-person`: `code` says why. `invalid`: it does not fit its own version.
-`in-doubt`: a write that was started, or of which an outcome came after somebody let it run: it may have happened with
-the arguments it had, and no version changes that.
+`in-doubt`: a write that was started, also where a person is asked about it by now, or of which an outcome came after
+somebody let it run: it may have happened with the arguments it had, and no version changes that.
 """
 
 APPROVAL_BOUND: Final = "approval_bound"
@@ -87,11 +87,18 @@ def judge(registry: Registry, call: Call, *, to: int | None = None) -> Judged:
     if definition is None or call.schema_version is None:
         return _person(call, None, "tool_unknown", _why_unknown(registry, call.tool))
     target = to if to is not None else definition.current
-    if call.contradicted or (call.state == "started" and call.side_effecting):
+    if _may_have_happened(call):
         return Judged(call=call, status="in-doubt", to_version=target)
     if call.state == "started" and target != call.schema_version:
         return _person(call, target, "started", "it was started in the old form; what started is not carried")
     return _unstarted(registry, definition, call, target)
+
+
+def _may_have_happened(call: Call) -> bool:
+    """Whether a call that has not ended may have had its effect, so that it keeps the form which it had then."""
+    if call.state == "needs-review":
+        return not call.never_ran
+    return call.contradicted or (call.state == "started" and call.side_effecting)
 
 
 def _why_unknown(registry: Registry, tool: str) -> str:

@@ -96,6 +96,14 @@ def started(deploy: Deploy) -> str:
     return deploy.first(crash.after("call.started")).call_id
 
 
+def doubted(deploy: Deploy) -> str:
+    """Leave a call that was started and that a person is asked about."""
+    call_id = started(deploy)
+    deploy.open(1).session("s").messages()
+    assert deploy.opened[-1].find(call_id).reason == "outcome-unknown"
+    return call_id
+
+
 def finished(deploy: Deploy) -> str:
     return deploy.first().call_id
 
@@ -109,6 +117,7 @@ CASES = [
     (waiting, "external", True, ("migratable", None, "iso"), True),
     (allowed, "external", True, ("migratable", None, "iso"), True),
     (started, "external", False, ("in-doubt", None, None), False),
+    (doubted, "external", False, ("in-doubt", None, None), False),
     (started, "read", False, ("needs-person", "started", None), False),
 ]
 
@@ -308,9 +317,10 @@ def test_what_the_provider_runs_is_no_call_of_this_catalog(deploy: Deploy, every
     assert ([each.status for each in done.judged], done.carried) == (["migratable", "invalid"], 1)
 
 
-def test_a_started_write_of_the_current_version_is_in_doubt(deploy: Deploy) -> None:
-    """It may have happened: its row says nothing else."""
-    started(deploy)
+@pytest.mark.parametrize("leave", [started, doubted])
+def test_a_started_write_of_the_current_version_is_in_doubt(deploy: Deploy, leave: Any) -> None:
+    """It may have happened, whether a person is asked about it already or not: its row says nothing else."""
+    leave(deploy)
     assert judged(deploy) == {"s": ("in-doubt", None, None)}
 
 
