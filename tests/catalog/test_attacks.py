@@ -11,44 +11,11 @@ from ledger.catalog.guard import guard
 from ledger.errors import CatalogFault
 from ledger.gates import decode, validate
 from ledger.strictjson import JsonObject
+from tests.catalog.hostile import DEEP, HOSTILE, TEXT, holding, nested
 
-TEXT: dict[str, Any] = {"type": "string"}
 UNIQUE: dict[str, Any] = {"type": "array", "items": {"type": "integer"}, "uniqueItems": True}
-DEEP = 200_000
-
-
-def holding(**properties: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": properties}
-
-
-def nested(levels: int) -> dict[str, Any]:
-    node = TEXT
-    for _ in range(levels):
-        node = {"x": node}
-    return node
-
-
-def doubled(levels: int) -> dict[str, Any]:
-    """Definitions of which each refers to the next one twice: 2^levels look at one value."""
-    defs = {f"d{level}": {"allOf": [{"$ref": f"#/$defs/d{level + 1}"}] * 2} for level in range(levels)}
-    return {**holding(a={"$ref": "#/$defs/d0"}), "$defs": {**defs, f"d{levels}": TEXT}}
-
-
 SCHEMAS: dict[str, tuple[Any, str, str]] = {
-    "a remote reference": (
-        holding(a={"$ref": "https://example.com/x.json"}),
-        "/properties/a/$ref",
-        "nothing is fetched",
-    ),
-    "a reference to a file": (holding(a={"$ref": "file:///etc/passwd"}), "/properties/a/$ref", "nothing is fetched"),
-    "a loop of references": (
-        {**holding(a={"$ref": "#/$defs/x"}), "$defs": {"x": {"$ref": "#/$defs/x"}}},
-        "/$defs/x",
-        "leads back to itself",
-    ),
-    "2^20 schemas for one value": (doubled(20), "", "10,000 schemas"),
-    "a pattern that explodes": (holding(a={**TEXT, "pattern": "(a+)+$"}), "/properties/a/pattern", "several ways"),
-    "a schema of 200,000 levels": ({**holding(), "default": nested(DEEP)}, "/default/", "nested"),
+    **HOSTILE,
     "more items that differ than are compared": (
         holding(a={**UNIQUE, "maxItems": MAX_UNIQUE + 1}),
         "/properties/a/maxItems",

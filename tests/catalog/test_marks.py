@@ -10,14 +10,10 @@ from ledger.catalog.guard import guard_input
 from ledger.catalog.output import output_schema
 from ledger.errors import CatalogFault, LedgerError
 from ledger.session.redaction import MASK, sensitive
+from tests.catalog.hostile import TEXT, holding
 from tests.catalog.shelf import Shelf
 
 SECRET: dict[str, Any] = {"x-sensitive": True}
-TEXT: dict[str, Any] = {"type": "string"}
-
-
-def holding(**properties: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": properties}
 
 
 REFUSED: dict[str, tuple[Any, str, str]] = {

@@ -61,7 +61,7 @@ class Memory:
         """Nobody else can be at work there."""
 
     def copied(self, folder: Path) -> Memory:
-        raise NotImplementedError(f"nothing is left for {folder}")
+        raise TypeError(f"a ledger in memory ends with its process: nothing is left to copy to {folder}")
 
     def remove(self) -> None:
         """It is gone."""

@@ -37,9 +37,7 @@ def test_no_kill_point_breaks_a_promise(
     asked: dict[str, Any], killers: Killers, figures: dict[Backend, Figures]
 ) -> None:
     """Killed at each point that is asked for, a session recovers: nothing lost or twice, doubts before a person."""
-    found = killers.verdicts(**asked)
-    count(figures[asked["backend"]], found, at_random=False)
-    assert [f"{verdict.point}: {problem}" for verdict in found for problem in verdict.problems] == []
+    found = unbroken(asked, killers, figures, at_random=False)
     assert len(found) >= (asked["most"] or 4)
 
 
@@ -48,9 +46,7 @@ def test_no_random_kill_breaks_a_promise(
     asked: dict[str, Any], killers: Killers, figures: dict[Backend, Figures]
 ) -> None:
     """A loop over turns killed again and again, not only at an append: each time it recovers, and goes on."""
-    found = killers.verdicts(**asked)
-    count(figures[asked["backend"]], found, at_random=True)
-    assert [f"{verdict.point}: {problem}" for verdict in found for problem in verdict.problems] == []
+    found = unbroken(asked, killers, figures, at_random=True)
     assert len(found) == asked["kills"]
 
 
@@ -59,14 +55,17 @@ def test_workers_share_sessions_while_they_are_killed(
     asked: dict[str, Any], killers: Killers, figures: dict[Backend, Figures]
 ) -> None:
     """Kills of 3 workers: no acknowledged event lost, no second effect, every call ends or waits for a person."""
-    found = killers.verdicts(**asked)
-    count(figures[asked["backend"]], found, at_random=True)
-    assert [f"{verdict.point}: {problem}" for verdict in found for problem in verdict.problems] == []
+    found = unbroken(asked, killers, figures, at_random=True)
     assert len(found) == asked["kills"]
     assert found[-1].acknowledged > 6 * asked["kills"]
 
 
-def count(figures: Figures, verdicts: list[Verdict], *, at_random: bool) -> None:
-    """Count them in, for the end of the report."""
-    for verdict in verdicts:
-        figures.count(verdict, at_random=at_random)
+def unbroken(
+    asked: dict[str, Any], killers: Killers, figures: dict[Backend, Figures], *, at_random: bool
+) -> list[Verdict]:
+    """Return what came of the kills that are asked for, counted in for the end of the report; none broke a promise."""
+    found = killers.verdicts(**asked)
+    for verdict in found:
+        figures[asked["backend"]].count(verdict, at_random=at_random)
+    assert [f"{verdict.point}: {problem}" for verdict in found for problem in verdict.problems] == []
+    return found

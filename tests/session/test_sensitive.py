@@ -14,18 +14,14 @@ from pydantic import BaseModel, Field, field_validator
 from ledger.catalog import Violation
 from ledger.catalog.vocabulary import LIST, MAP, ONE
 from ledger.session.redaction import MASK, hidden, sensitive
+from tests.catalog.hostile import TEXT, holding
 from tests.session.agents import asked, opened
 
 SECRET: dict[str, Any] = {"x-sensitive": True}
-TEXT: dict[str, Any] = {"type": "string"}
 CANARY = "canary4711"
 TOLD = ("openai", "anthropic")
 LONG = f"ab{CANARY}{'x' * 200}"
 DRAFT_07 = {"$schema": "http://json-schema.org/draft-07/schema#"}
-
-
-def holding(**properties: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": properties}
 
 
 def deaf(_arguments: Any) -> Any:
