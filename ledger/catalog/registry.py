@@ -91,6 +91,10 @@ class Registry:
         tool = self.get(name)
         return self._published(name) or (tool.definition if tool else None)
 
+    def defined_now(self, name: str) -> ToolDefinition | None:
+        """Return how the tool is defined that *name* belongs to, whatever it is called now; None: nobody knows it."""
+        return self.definition(self.home(name))
+
     def version(self, name: str) -> ToolVersion | None:
         """Return the version that a call of *name* is checked against: the tool's here, else the current one."""
         tool = self.get(name)

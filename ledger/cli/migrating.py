@@ -90,7 +90,7 @@ def _known(ledger: Ledger, wanted: Wanted) -> None:
     """Refuse a tool or a version that the catalog does not have: an empty plan would look like good news."""
     if wanted.tool is None:
         return
-    definition = ledger.registry.definition(ledger.registry.home(wanted.tool))
+    definition = ledger.registry.defined_now(wanted.tool)
     if definition is None:
         hint = "Name it as `ledger tool` does, or give --catalog."
         near = meant(wanted.tool, ledger.registry.names)

@@ -147,7 +147,7 @@ def _definition(shell: Shell, call: Call) -> ToolDefinition | None:
     folder = catalog_folder(shell)
     try:
         registry = Registry(load_catalog(folder) if folder is not None else None)
-        return registry.definition(registry.home(call.tool))
+        return registry.defined_now(call.tool)
     except CatalogFault as fault:
         shell.out.warn(str(fault))
         return None

@@ -81,7 +81,7 @@ def judge(registry: Registry, call: Call, *, to: int | None = None) -> Judged:
 
     Finished calls are judged as if they were to run, for a report: they stay facts. No record makes it raise.
     """
-    definition = registry.definition(registry.home(call.tool))
+    definition = registry.defined_now(call.tool)
     if call.ran_elsewhere or call.reason == "duplicate":
         return Judged(call=call, status="current")
     if definition is None or call.schema_version is None:

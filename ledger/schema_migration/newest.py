@@ -24,7 +24,7 @@ class Newest:
 
     def __call__(self, call: Call) -> Shaped:
         """Return how the call reads; as it was, with the reason, where nothing is proved."""
-        definition = self.registry.definition(self.registry.home(call.tool))
+        definition = self.registry.defined_now(call.tool)
         if call.executor == "provider":
             return _as_it_was(call, None, "ran_elsewhere", "the provider ran it: it is no tool of this catalog")
         if definition is None or call.intent_version is None:

@@ -65,7 +65,7 @@ class Settler:
 
     def _again(self, call: Call, evidence: Any) -> tuple[bool, Body | None]:
         wiring = self._core.wiring
-        definition = wiring.registry.definition(wiring.registry.home(call.tool))
+        definition = wiring.registry.defined_now(call.tool)
         stage = definition.stage if definition else None
         decision = run_again(call, Here(has_code=True, stage=stage, max_attempts=wiring.max_attempts))
         if decision.action == "run-again":

@@ -11,7 +11,6 @@ from ledger.catalog import Tool
 from ledger.events import Body, CallApprovalRequested, CallDenied, CallFlagged, CallRejected, TurnRecorded
 from ledger.execution.batch import Member, planned
 from ledger.execution.requests import Steps
-from ledger.history import History
 from ledger.providers.choice import forbids_calls
 from ledger.providers.port import ProposedCall, Reply
 from ledger.session.carrying import same_intent, same_run
@@ -140,7 +139,7 @@ def _examine(core: Core, work: Work, call: ProposedCall, reply: Reply, terms: Te
 
 def _proposal(core: Core, work: Work, call: ProposedCall, reply: Reply, terms: Terms) -> Item:
     version = work.version
-    repaired = _repaired(core.history, call.name)
+    repaired = _repaired(core, call.name)
     undecoded = work.intent is None and version is not None and has_sensitive(version.schema)
     masked = bool(work.secrets) or undecoded
     work.proposal = intent_of(
@@ -159,9 +158,16 @@ def _proposal(core: Core, work: Work, call: ProposedCall, reply: Reply, terms: T
     return Item(work.proposal, work.stub, actor="model")
 
 
-def _repaired(history: History, tool: str) -> Call | None:
-    """Return the call that this one tries to repair: the tool's last one, where a gate or the tool refused it."""
-    call = history.calls.get(history.last_of.get(tool, ""))
+def _repaired(core: Core, name: str) -> Call | None:
+    """
+    Return the call that this one tries to repair: the tool's last one, where a gate or the tool refused it.
+
+    Under whichever of its names: a tool that is called otherwise now gives no model more tries.
+    """
+    history, definition = core.history, core.wiring.registry.defined_now(name)
+    names = (definition.name, *definition.renamed) if definition is not None else (name,)
+    last = (history.calls[history.last_of[each]] for each in names if each in history.last_of)
+    call = max(last, key=lambda call: (call.turn, call.index, call.revision), default=None)
     refused = call is not None and call.state in ("rejected", "failed") and call.model_can_repair
     return call if refused else None
 

@@ -67,8 +67,7 @@ class Work:
 
 def definition_of(core: Core, call: Call) -> ToolDefinition | None:
     """Return how a recorded call's tool is defined now, whatever it is called."""
-    registry = core.wiring.registry
-    return registry.definition(registry.home(call.tool))
+    return core.wiring.registry.defined_now(call.tool)
 
 
 def intent_of(core: Core, work: Work, **said: Any) -> CallProposed:

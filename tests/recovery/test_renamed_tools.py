@@ -207,6 +207,20 @@ def test_a_new_call_of_the_old_name_is_answered_with_the_new_one(deploy: Renamin
     assert "charge" in told
 
 
+def test_the_count_of_repairs_goes_on_under_the_new_name(deploy: Renaming) -> None:
+    """A model that was refused as `charge` has no more tries as `pay`: the goal is the same."""
+    deploy.write(1)
+    session = deploy.open(1).session("s")
+    refused = [session.dispatch(asked(("charge", {"amt": text}))).calls[0] for text in ("a", "b")]
+    assert [each.call.repairs for each in refused] == [0, 1]
+    deploy.rename()
+    session = deploy.renamed().session("s")
+    [third] = session.dispatch(asked(("pay", {"amount": "c"}))).calls
+    assert (third.call.repair_of, third.call.repairs) == (refused[1].call_id, 2)
+    [old] = session.dispatch(asked(("charge", {"amt": 1}))).calls
+    assert (old.code, old.call.repair_of, old.call.repairs) == ("tool_retired", third.call_id, 3)
+
+
 def test_a_renamed_tool_that_is_retired_names_its_own_replacement(deploy: Renaming) -> None:
     """Nobody is sent to a tool that is on its way out."""
     left(deploy)
