@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from ledger.calls import Call
 from ledger.catalog import Stage
+from ledger.counting import counted
 from ledger.events.call_bodies import FlagReason
 
 Action: TypeAlias = Literal["stay", "gate", "run", "run-again", "reconcile", "flag", "fail", "reject", "needs-code"]
@@ -100,7 +101,8 @@ def _started_read(call: Call, here: Here) -> Decision:
     if here.lost:
         return _lost_read(call)
     if call.attempt >= here.max_attempts:
-        return Decision(action="fail", code="attempts_exhausted", why=f"a read, started {call.attempt} times")
+        why = f"a read, started {counted(call.attempt, 'time')}"
+        return Decision(action="fail", code="attempts_exhausted", why=why)
     if not here.has_code:
         return _needs_code("a read may run again")
     if here.changed:
@@ -126,7 +128,7 @@ def run_again(call: Call, here: Here) -> Decision:
     if call.attempt >= here.max_attempts:
         if call.never_ran:
             return Decision(action="fail", code="unavailable", why="every attempt was refused")
-        return _flag("attempts-exhausted", f"started {call.attempt} times without an outcome")
+        return _flag("attempts-exhausted", f"started {counted(call.attempt, 'time')} without an outcome")
     if here.stage in ("compat", "removed"):
         return _flag("outcome-unknown", f"started without an outcome, and the tool is in stage {here.stage}")
     if not here.has_code:

@@ -182,8 +182,11 @@ def _not_asked(call: Call, wanted: str) -> VerdictRefused:
     if call.state in TERMINAL:
         return VerdictRefused(f"call {call.call_id} has ended: {call.state}")
     if call.state == "needs-review":
-        hint = "Use `ledger review resolve`."
-        return VerdictRefused(f"call {call.call_id} is in doubt and no {wanted} is asked", hint=hint)
+        hint = f"Give it one: `ledger review show {call.call_id}` names those that fit."
+        return VerdictRefused(f"call {call.call_id} waits for a verdict; no {wanted} is asked", hint=hint)
+    if call.state == "awaiting-approval":
+        hint = f"Use `ledger review approve {call.call_id}` or `ledger review deny {call.call_id}`."
+        return VerdictRefused(f"call {call.call_id} waits for an approval; no {wanted} is asked", hint=hint)
     return VerdictRefused(f"call {call.call_id} is {call.state}; no {wanted} is asked")
 
 

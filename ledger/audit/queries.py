@@ -131,6 +131,7 @@ def _question(reader: Reader, placed: PlacedCall, ages: _Ages) -> Row:
         "reason": row.reason if row.state == "needs-review" else None,
         "duplicateOf": row.duplicate_of,
         "attempt": row.attempt,
+        "neverRan": call.never_ran,
         "arguments": to_run(reader, call),
         "argumentsDigest": row.arguments_digest,
         "who": list(asked.who) if asked and asked.who is not None else None,

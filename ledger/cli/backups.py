@@ -6,6 +6,7 @@ from ledger.cli.faults import DONE, FAILED, INTEGRITY
 from ledger.cli.layout import bullets
 from ledger.cli.rows import Row
 from ledger.cli.text import Ink, Line
+from ledger.counting import counted
 from ledger.store.backup import backup
 from ledger.store.maintenance import Health
 
@@ -25,7 +26,7 @@ def backed_up(url: str, file: str) -> tuple[Row, list[Line], int]:
         "sound": health.sound,
         "found": found,
     }
-    recorded = f"{health.chains.events} events in {health.chains.sessions} streams"
+    recorded = f"{counted(health.chains.events, 'event')} in {counted(health.chains.sessions, 'stream')}"
     lines: list[Line] = [f"Copied {done.source} to {done.path}: {health.size} bytes, {recorded}."]
     if health.sound:
         lines.append(Ink("The copy is whole, and so is every chain of digests in it.", "good"))
@@ -40,7 +41,6 @@ def _found(health: Health) -> list[str]:
     found = [*health.damage, *health.unguarded]
     found += [f"{fault.session_id}, event {fault.sequence}: {fault.why}" for fault in health.chains.faults]
     if health.orphans.rows or health.orphans.proposals:
-        found.append(
-            f"{health.orphans.rows} calls without a proposal, {health.orphans.proposals} proposals without a row"
-        )
+        rows, proposals = counted(health.orphans.rows, "call"), counted(health.orphans.proposals, "proposal")
+        found.append(f"{rows} without a proposal, {proposals} without a row")
     return found

@@ -16,6 +16,7 @@ from ledger.cli.rows import Row
 from ledger.cli.shell import Shell
 from ledger.cli.table import tail
 from ledger.cli.text import Ink, Line
+from ledger.counting import counted
 from ledger.errors import CatalogFault
 from ledger.session.reading import open_reader
 from ledger.store.maintenance import Health, ServerHealth, check, check_server, is_server
@@ -170,7 +171,7 @@ def health_lines(data: Row, rebuild: str) -> Iterator[Line]:
 
 
 def _recorded(data: Row) -> dict[str, str]:
-    found = {"recorded": f"{data['events']} events in {data['sessions']} streams"}
+    found = {"recorded": f"{counted(data['events'], 'event')} in {counted(data['sessions'], 'stream')}"}
     upcasts = data["upcasts"]
     if upcasts["recorded"]:
         found["upcasts"] = f"{upcasts['confirmed']} of {upcasts['recorded']} confirmed against their files"
@@ -197,7 +198,7 @@ def _integrity(data: Row) -> Iterator[Line]:
     yield Ink("What is recorded was damaged or changed.", "bad")
     yield from bullets(wrong)
     if data["brokenChains"] > len(faults):
-        yield f"  and {data['brokenChains'] - len(faults)} sessions more"
+        yield f"  and {counted(data['brokenChains'] - len(faults), 'session')} more"
 
 
 def _findings(data: Row, rebuild: str) -> Iterator[Line]:
@@ -214,10 +215,10 @@ def _findings(data: Row, rebuild: str) -> Iterator[Line]:
         yield from bullets(_doubt(each) for each in data["upcasts"]["doubts"])
     if data["lookUps"]:
         yield from heading("Tables that audit looks up differ from the events")
-        yield from bullets(f"{each['table']}: {each['differences']} rows" for each in data["lookUps"])
+        yield from bullets(f"{each['table']}: {counted(each['differences'], 'row')}" for each in data["lookUps"])
     if data["differences"]:
         verb = "was written again from" if data["rebuilt"] else "differs from"
-        yield from heading(f"The table of calls {verb} the events: {data['differences']} rows")
+        yield from heading(f"The table of calls {verb} the events: {counted(data['differences'], 'row')}")
         yield from bullets(f"{each['callId']} {each['what']}" for each in data["differing"])
         if not data["rebuilt"]:
             yield f"  `{rebuild}` writes them again."
@@ -232,8 +233,9 @@ def _doubt(found: Row) -> str:
 def _remarks(data: Row) -> Iterator[str]:
     back, beyond, fault = data["clockBack"], data["upcasts"]["beyond"], data["upcasts"]["catalogFault"]
     if back:
-        yield f"The clock went back {back} times; order is by sequence, so nothing is wrong."
+        yield f"The clock went back {counted(back, 'time')}; order is by sequence, so nothing is wrong."
     if beyond:
-        told = f"{beyond} of {data['upcasts']['recorded']} recorded upcasts were held to their digests only"
+        one, many = "recorded upcast was held to its digests only", "recorded upcasts were held to their digests only"
+        told = f"{beyond} of {counted(data['upcasts']['recorded'], one, many)}"
         why = f"the catalog cannot be read ({fault})" if fault else "the catalog at hand does not have their files"
         yield f"{told}: {why}. Name the catalog with --catalog."

@@ -9,6 +9,7 @@ from typing import Final
 from ledger.cli.opening import catalog_folder
 from ledger.cli.rows import dumps
 from ledger.cli.shell import Shell
+from ledger.counting import counted
 from ledger.errors import IntegrityFailure, LedgerError
 from ledger.importing import format_of
 from ledger.providers.bundle import write_bundle
@@ -44,7 +45,8 @@ def print_request(shell: Shell, reader: Reader, session_id: str, format: str | N
     problems = check(name, body) if checked else []
     if problems:
         told = "; ".join(f"message {each.place}: {each.message} ({each.code})" for each in problems[:_MOST])
-        raise ExportRefused(f"{name} would refuse session {session_id!r} for {len(problems)} reasons: {told}")
+        why = f"{counted(len(problems), 'reason')}: {told}"
+        raise ExportRefused(f"{name} would refuse session {session_id!r} for {why}")
     data = {"sessionId": session_id, "format": name, **body}
     shell.out.show(data, ()) if shell.json else shell.out.json(body)
     if checked:

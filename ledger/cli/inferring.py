@@ -19,6 +19,7 @@ from ledger.cli.opening import catalog_folder, reading
 from ledger.cli.rows import Row
 from ledger.cli.shell import Shell
 from ledger.cli.text import Line
+from ledger.counting import counted
 from ledger.errors import CatalogFault, NotKnown
 from ledger.events import CallProposed, read_event
 from ledger.session.redaction import MASK
@@ -92,8 +93,8 @@ def inferred_lines(data: Row) -> Iterator[Line]:
 
 def inferred_notes(data: Row) -> Iterator[str]:
     """Yield what a person has to know of it."""
-    out = f"; {data['leftOut']} were left out: refused, or no JSON object" if data["leftOut"] else ""
-    yield f"Drafted from {data['calls']} calls{out}."
+    out = f"; {counted(data['leftOut'], 'was', 'were')} left out: refused, or no JSON object" if data["leftOut"] else ""
+    yield f"Drafted from {counted(data['calls'], 'call')}{out}."
     yield "Describe each field, add bounds and units, and close it (additionalProperties: false) if these are all."
     for path in data["written"]:
         yield f"written  {path}"

@@ -11,6 +11,7 @@ from ledger.cli.layout import block
 from ledger.cli.shell import Shell
 from ledger.cli.table import tail
 from ledger.cli.text import Ink, Line
+from ledger.counting import counted
 from ledger.schema_migration import Judged, Plan
 from ledger.schema_migration.judging import APPROVAL_BOUND
 from ledger.strictjson import JsonObject
@@ -32,7 +33,7 @@ def plan_lines(plan: Plan) -> Iterator[Line]:
     for group in plan.to_wire()["groups"]:
         grade = f" ({group['grade']})" if group["grade"] else ""
         why = f": {group['code']}" if group["code"] else ""
-        words = f"{counted(group['calls'], *_WORDS[group['status']])}{grade}{why}"
+        words = f"{_calls(group['calls'], *_WORDS[group['status']])}{grade}{why}"
         asks = group["status"] in ("needs-person", "invalid")
         yield (Ink(group["tool"], "strong"), f"  {_versions(group)}  ", Ink(words, "warn") if asks else words)
     reasons: dict[str, list[Judged]] = {}
@@ -45,9 +46,9 @@ def plan_lines(plan: Plan) -> Iterator[Line]:
         yield f"  … and {plan.needed - _MOST_LINES} more (--json names them)"
 
 
-def counted(calls: int, one: str, many: str) -> str:
+def _calls(number: int, one: str, many: str) -> str:
     """Return how many calls do what."""
-    return f"1 call {one}" if calls == 1 else f"{calls} calls {many}"
+    return counted(number, f"call {one}", f"calls {many}")
 
 
 def _versions(group: Mapping[str, Any]) -> str:
@@ -78,19 +79,19 @@ def end_lines(shell: Shell, plan: Plan, *, carried: int | None, strict: bool, su
     """Yield what was done (`carried`: None where nothing was to be), and what to do next."""
     ready = plan.count("migratable")
     if carried is not None:
-        yield f"{counted(carried, 'was carried', 'were carried')}; {counted(plan.needed, *_WORDS['needs-person'])}."
+        yield f"{_calls(carried, 'was carried', 'were carried')}; {_calls(plan.needed, *_WORDS['needs-person'])}."
         if plan.asked_anew:
             yield f"Of the approvals that lapsed a person is asked anew: {_command(shell, 'review', 'list')}."
     elif ready or plan.asked_anew:
         anew = f", {plan.asked_anew} to be asked about anew" if plan.asked_anew else ""
-        words = counted(ready, *_WORDS["migratable"]) + anew
+        words = _calls(ready, *_WORDS["migratable"]) + anew
         yield f"Nothing was changed. {words}: {_command(shell, 'migrate-schemas', '--apply')}."
     else:
         yield "Nothing was changed."
     if not suggested and plan.lacks_file:
         yield f"Upcast files are missing; drafts of them: {_command(shell, 'migrate-schemas', '--suggest')}."
     if strict and plan.needed:
-        yield Ink(f"Failed by --strict: {counted(plan.needed, *_WORDS['needs-person'])}.", "bad")
+        yield Ink(f"Failed by --strict: {_calls(plan.needed, *_WORDS['needs-person'])}.", "bad")
 
 
 def _command(shell: Shell, *words: str) -> str:

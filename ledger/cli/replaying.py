@@ -13,6 +13,7 @@ from ledger.cli.rows import Row, json_array
 from ledger.cli.shell import Shell
 from ledger.cli.table import Column, tail
 from ledger.cli.when import short_instant
+from ledger.counting import counted
 from ledger.providers.formats import get_format
 from ledger.providers.port import WireFormat
 from ledger.replay import ReplayRow, begins_with_instructions, compare, replay_json, replay_messages, replay_rows
@@ -99,9 +100,8 @@ class Told:
     def notes(self) -> list[str]:
         """Return a line for each call that messages cannot tell in the newest form."""
         found = list(self._left.values())
-        more = (
-            [f"… and {len(found) - _MOST_NOTES} calls more (--json tells of each)."] if len(found) > _MOST_NOTES else []
-        )
+        left = len(found) - _MOST_NOTES
+        more = [f"… and {counted(left, 'call')} more (--json tells of each)."] if left > 0 else []
         return [*found[:_MOST_NOTES], *more]
 
 

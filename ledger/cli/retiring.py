@@ -21,6 +21,7 @@ from ledger.cli.rows import Row
 from ledger.cli.shell import Shell
 from ledger.cli.text import Ink, Line
 from ledger.cli.verdicts import json_value
+from ledger.counting import counted
 from ledger.errors import CatalogFault, NoDatabase, NotKnown, RetirementRefused, UsageError
 from ledger.events.words import Stage
 from ledger.ids import iso
@@ -155,7 +156,7 @@ def _held(shell: Shell, reader: Reader, definition: ToolDefinition, asked: Retir
     calls = [call for each in (name, *definition.renamed) for call in open_calls(reader, each)]
     if calls and left_out:
         raise RetirementRefused(
-            f"{_counted(len(calls), 'call')} of {name} {'is' if len(calls) == 1 else 'are'} open, and "
+            f"{counted(len(calls), 'call')} of {name} {'is' if len(calls) == 1 else 'are'} open, and "
             f"{' and '.join(left_out)} would be skipped: {_some([row.call_id for row in calls])}",
             code="open_calls",
             hint=f"Go on with `{copyable(shell, 'tool', 'retire', name, '--stage', left_out[0])}`.",
@@ -172,17 +173,13 @@ def _nobody_knows(reader: Reader, definition: ToolDefinition, asked: Retirement)
     sessions = (row.session_id for each in names for row in knowing_sessions(reader, each, since=since))
     knowing = list(dict.fromkeys(sessions))
     if knowing:
-        within = "" if days is None else f" and lived in the last {_counted(days, 'day')}"
+        within = "" if days is None else f" and lived in the last {counted(days, 'day')}"
         raise RetirementRefused(
-            f"{_counted(len(knowing), 'open session')} {'knows' if len(knowing) == 1 else 'know'} "
+            f"{counted(len(knowing), 'open session')} {'knows' if len(knowing) == 1 else 'know'} "
             f"{definition.name}{within}: {_some(knowing)}",
             code="known_by_sessions",
             hint="Close them (`ledger session close S`), or wait until retentionDays are over.",
         )
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def _some(names: Sequence[str]) -> str:
@@ -210,7 +207,7 @@ def retired_lines(data: Row) -> Iterator[Line]:
     for each in data["replacements"]:
         yield ("  instead  ", Ink(each["tool"], "strong"), f": {each['when']}" if "when" in each else "")
     if data["openCalls"]:
-        yield f"{_counted(data['openCalls'], 'call')} of it not ended yet: `ledger resume` goes by the new stage."
+        yield f"{counted(data['openCalls'], 'call')} of it not ended yet: `ledger resume` goes by the new stage."
     if data["openCalls"] is None:
         yield Ink("No ledger was looked at: open calls and sessions are not known here.", "warn")
     yield (Ink("written  ", "good"), data["path"]) if data["written"] else "Nothing is written."

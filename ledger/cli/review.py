@@ -40,7 +40,11 @@ def command() -> None:
 
 
 @command.command("list", examples=["ledger review", "ledger review list --kind approval --max-age 15m"])
-@click.option("--kind", type=click.Choice(["approval", "doubt", "change"]), help="Only one kind of question.")
+@click.option(
+    "--kind",
+    type=click.Choice(["approval", "doubt", "change"]),
+    help="Only one kind of question; doubt is all the rest, calls that never ran too.",
+)
 @age_option("--max-age", "Exit with 3 only if something waits longer than this.")
 @click.option("--session", metavar="ID", help="Of one session.")
 @click.option("--tool", metavar="NAME", help="Of one tool.")
@@ -84,7 +88,13 @@ class _Late:
 def _for_people(row: Row) -> Row:
     asked = f"asks {', '.join(row['who'])}" if row["who"] else row["message"]
     age = span(row["ageSeconds"]) + (" !" if row["overdue"] else "")
-    return {**row, "age": age, "why": row["reason"] or asked, "expires": _expires(row["expiresAt"])}
+    return {
+        **row,
+        "age": age,
+        "kind": "never ran" if row["kind"] == "doubt" and row["neverRan"] else row["kind"],
+        "why": row["reason"] or asked,
+        "expires": _expires(row["expiresAt"]),
+    }
 
 
 def _expires(until: str | None) -> str | None:

@@ -13,6 +13,7 @@ from ledger.cli.masking import mask_url
 from ledger.cli.rows import Row, dumps
 from ledger.cli.shell import Shell
 from ledger.cli.text import Line
+from ledger.counting import counted
 from ledger.importing import ImportReport, Problem, Repaired, SessionReport, Source, Wanted, imported, repaired
 from ledger.importing.chunks import chunks_of, count_of, pieces_of
 from ledger.importing.run import opening
@@ -83,8 +84,7 @@ def report_lines(report: ImportReport) -> Iterator[Line]:
 
 def _line(session: SessionReport) -> str:
     left = f", {session.open} of them without a result" if session.open else ""
-    calls = "1 call" if session.calls == 1 else f"{session.calls} calls"
-    return f"{session.session_id}: {session.state}, {calls}{left}"
+    return f"{session.session_id}: {session.state}, {counted(session.calls, 'call')}{left}"
 
 
 def _more(count: int) -> list[str]:
@@ -151,7 +151,7 @@ class Repair:
         if report.open:
             told = "told as OUTCOME UNKNOWN" if report.open == 1 else "each told as OUTCOME UNKNOWN"
             self._shell.out.note(
-                f"{report.session_id}: {report.open} of {report.calls} calls without a result, {told}."
+                f"{report.session_id}: {report.open} of {counted(report.calls, 'call')} without a result, {told}."
             )
 
 

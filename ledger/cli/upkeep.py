@@ -12,6 +12,7 @@ from ledger.cli.commands import pasteable
 from ledger.cli.rows import Row
 from ledger.cli.shell import Shell
 from ledger.cli.text import Ink, Line
+from ledger.counting import counted
 
 _SAID = {
     "tool": "a new tool",
@@ -33,8 +34,9 @@ def report_lines(shell: Shell, report: Report) -> Iterator[Line]:
     for note in sorted(report.notes, key=lambda note: note.is_finding):
         yield from _note(shell, note)
     found, warned = len(report.findings), len(report.warnings)
-    counted = f"{report.tools} tools, {report.versions} versions, {report.examples} examples: "
-    yield (counted, Ink(f"{found} findings, {warned} warnings.", "bad" if found else "good"))
+    tools, versions = counted(report.tools, "tool"), counted(report.versions, "version")
+    said = f"{counted(found, 'finding')}, {counted(warned, 'warning')}."
+    yield (f"{tools}, {versions}, {counted(report.examples, 'example')}: ", Ink(said, "bad" if found else "good"))
 
 
 def _note(shell: Shell, note: Note) -> Iterator[Line]:

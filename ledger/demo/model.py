@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from ledger.counting import counted
 from ledger.errors import LedgerError
 
 SCRIPT = Path(__file__).with_name("script.json")
@@ -58,7 +59,7 @@ class ScriptedModel:
         turn = sum(message.get("role") == "assistant" for message in messages)
         if turn >= len(self.decisions):
             raise ScriptFault(
-                f"the script has {len(self.decisions)} decisions, and the conversation holds {turn} already",
+                f"the script has {counted(len(self.decisions), 'decision')}, and the conversation holds {turn} already",
                 hint="Let the last decision be a message without tool_calls: it is the final answer.",
             )
         decision = deepcopy(dict(self.decisions[turn]))

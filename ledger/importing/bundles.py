@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from ledger.calls import NEW_CALL, TERMINAL, Call, call_row, evolve
+from ledger.counting import counted
 from ledger.errors import IllegalTransition, LedgerError, UsageError
 from ledger.events import (
     CallFlagged,
@@ -90,7 +91,8 @@ class _Feed:
             count += 1
             self._parts.popleft()
         if first is not None:
-            self._tell(first, _FAULT, f"{count} lines are left out: they are of no session that is whole up to there")
+            left = counted(count, "line is", "lines are")
+            self._tell(first, _FAULT, f"{left} left out: of no session that is whole up to there")
         return part is not None
 
     def session(self) -> Iterator[bytes]:
@@ -122,7 +124,7 @@ class _Feed:
                 return None
             text = line.text.strip(_BLANK)
             if b"\0" in line.text:
-                self._tell(line, "nul", f"{line.text.count(0)} bytes are 0")
+                self._tell(line, "nul", counted(line.text.count(0), "byte is 0", "bytes are 0"))
             parts = _GLUED.split(text) if text or not line.whole else []
             if len(parts) > 1:
                 self._tell(line, "glued", f"{len(parts)} records stand on one line")

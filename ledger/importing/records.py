@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
+from ledger.counting import counted
 from ledger.errors import JsonRejected
 from ledger.importing.lines import LONGEST, Line
 from ledger.importing.report import Problem
@@ -139,7 +140,8 @@ def _line(line: Line) -> Iterator[Found]:
     if b"\0" not in text:
         yield from _found(_Text(text, line.number, offset))
         return
-    yield Problem(line=line.number, offset=offset + text.index(0), code="nul", message=f"{text.count(0)} bytes are 0")
+    message = counted(text.count(0), "byte is 0", "bytes are 0")
+    yield Problem(line=line.number, offset=offset + text.index(0), code="nul", message=message)
     for part in text.split(b"\0"):
         if part.strip():
             yield from _found(_Text(part, line.number, offset))

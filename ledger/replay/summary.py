@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from ledger import events as e
+from ledger.counting import counted
 from ledger.events import Body
 from ledger.providers.plain import text_of
 from ledger.strictjson import Json, canonical
@@ -67,7 +68,7 @@ def _session(body: e.SessionBody) -> str:
         case e.MessageRecorded():
             return f"{body.role}: {_message(body.message)}"
         case e.TurnRecorded():
-            return (f"{body.kind}, {_many(body.calls, 'call')}" if body.calls else body.kind) + _of(body.text, ": ")
+            return (f"{body.kind}, {counted(body.calls, 'call')}" if body.calls else body.kind) + _of(body.text, ": ")
         case e.SessionOpened():
             return "opened" + _of(body.agent, " by ") + _of(body.model, ", model ")
         case e.SessionClaimed():
@@ -75,9 +76,10 @@ def _session(body: e.SessionBody) -> str:
         case e.SessionResumed():
             return f"{len(body.decisions)} decided" + _of(", ".join(map(_decision, body.decisions[:3])) or None, ": ")
         case e.SessionClosed():
-            return f"{body.reason}, {_many(body.turns, 'turn')}, {_many(body.calls, 'call')}" + _of(body.message, ": ")
+            size = f"{counted(body.turns, 'turn')}, {counted(body.calls, 'call')}"
+            return f"{body.reason}, {size}" + _of(body.message, ": ")
         case e.BatchPlanned():
-            return f"{_many(body.size, 'call')}, {body.mode}, {_many(len(body.groups), 'group')}"
+            return f"{counted(body.size, 'call')}, {body.mode}, {counted(len(body.groups), 'group')}"
         case e.ToolVersionPublished():
             return _clipped(body.description)
         case e.ToolStageChanged():
@@ -85,15 +87,11 @@ def _session(body: e.SessionBody) -> str:
         case e.SessionErased():
             return f"by {body.by}" + _of(body.note, ": ")
         case e.LedgerPruned():
-            return f"{_many(len(body.sessions), 'session')} by {body.by}"
+            return f"{counted(len(body.sessions), 'session')} by {body.by}"
         case e.Unreadable():
             return body.reason
         case _:
             assert_never(body)
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _allowed(body: e.CallAuthorized) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
+from ledger.counting import counted
 from ledger.events.wire import chain
 from ledger.strictjson import loads
 
@@ -140,7 +141,7 @@ class Tally:
 
     def lone_head(self, session_id: str, sequence: int) -> None:
         """Count a session whose head counts events that are not there."""
-        self.blame(ChainFault(session_id, 1, None, f"its head counts {sequence} events, and there is none"))
+        self.blame(ChainFault(session_id, 1, None, f"its head counts {counted(sequence, 'event')}, and there is none"))
 
     def blame(self, fault: ChainFault) -> None:
         """Count a fault; the first are named."""
@@ -166,7 +167,7 @@ def walked(session_id: str, rows: Iterable[Row], head: Row | None, readable: Cal
     if head is None:
         walk.blame(walk.sequence, None, "the session has no head")
     elif isinstance(head[0], int) and head[0] > walk.sequence:
-        walk.blame(walk.sequence + 1, None, f"missing: the head counts {head[0]} events")
+        walk.blame(walk.sequence + 1, None, f"missing: the head counts {counted(head[0], 'event')}")
     elif (head[0], head[1]) != (walk.sequence, walk.digest):
         walk.blame(walk.sequence, None, "the head is that of other events")
     return walk

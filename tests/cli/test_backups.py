@@ -29,7 +29,7 @@ def test_a_damaged_ledger_is_copied_and_told(world: Path) -> None:
     """Damage ends with 4 and names the event, another finding with 1; the copy is there in both cases."""
     tampered(world, "DELETE FROM call WHERE rowid = 1")
     found = data("db", "backup", "less.db")
-    assert (found["sound"], found["found"]) == (False, ["0 calls without a proposal, 1 proposals without a row"])
+    assert (found["sound"], found["found"]) == (False, ["0 calls without a proposal, 1 proposal without a row"])
     assert ledger("db", "backup", "again.db").exit_code == 1
     tampered(world, "UPDATE event SET digest = x'00' WHERE session_id = 'done' AND sequence = 7")
     result = ledger("db", "backup", "bad.db")

@@ -191,7 +191,7 @@ def test_orphans_and_clocks_that_go_back(world: Path) -> None:
     assert data("audit", "events", "--principal", "bob") == []
     checked = ledger("db", "check")
     assert checked.exit_code == 1
-    assert "Tables that audit looks up differ from the events\n  - session_tag: 1 rows\n" in checked.stdout
+    assert "Tables that audit looks up differ from the events\n  - session_tag: 1 row\n" in checked.stdout
     assert data("db", "check", "--rebuild")["lookUps"] == [{"table": "session_tag", "differences": 1}]
     assert len(data("audit", "events", "--principal", "bob")) > 5
     assert data("db", "check")["sound"] is True

@@ -44,6 +44,7 @@ def test_what_waits_is_listed_and_the_status_says_so(world: Path) -> None:
     assert lines[0].split() == ["CALL", "AGE", "KIND", "TOOL", "V", "SESSION", "WHY", "EXPIRES", "ARGUMENTS"]
     assert [words in lines[1] for words in ('{"to": "boss@x"}', "approval", "asks ada", "  in 23h ")] == [True] * 4
     assert ["outcome-unknown" in lines[2], "duplicate" in lines[3]] == [True] * 2
+    assert [" doubt " in lines[2], " never ran " in lines[3]] == [True] * 2
     assert "ledger review show CALL" in result.stderr
 
 

@@ -87,7 +87,7 @@ def test_bad_records_are_told_and_fail(empty: Path) -> None:
     done = ledger("session", "import", name)
     assert done.exit_code == 1
     assert [line.partition(": ")[2] for line in done.stderr.splitlines()] == [
-        "line 2, byte 41: 1 bytes are 0 (nul)",
+        "line 2, byte 41: 1 byte is 0 (nul)",
         "line 3, byte 286: no JSON: Expecting property name enclosed in double quotes (invalid_json)",
     ]
     assert "Calls: 2, without a result: 2" in done.stdout

@@ -21,7 +21,7 @@ def test_a_good_catalog(shelf: Shelf) -> None:
     """Counts, and nothing else; 0."""
     shelf.publish()
     done = ledger("tool", "check")
-    assert (done.exit_code, done.stdout) == (0, "1 tools, 1 versions, 0 examples: 0 findings, 0 warnings.\n")
+    assert (done.exit_code, done.stdout) == (0, "1 tool, 1 version, 0 examples: 0 findings, 0 warnings.\n")
     assert data("tool", "check", "--strict") == {
         "tools": 1,
         "versions": 1,
@@ -44,7 +44,7 @@ def test_findings_and_warnings(shelf: Shelf) -> None:
     assert lines[0] == "finding  look_at v1  the schema of a published version was edited (version_edited)"
     assert lines[1].strip() == "schemas/tools/look_at/v1.json"
     assert lines[2].strip().endswith("`ledger tool new-version look_at`.")
-    assert lines[-1] == "2 tools, 1 versions, 0 examples: 3 findings, 0 warnings."
+    assert lines[-1] == "2 tools, 1 version, 0 examples: 3 findings, 0 warnings."
     assert ledger("tool", "check", "--json").exit_code == 1
     named = ledger("tool", "check", "--catalog", "schemas/tools").stdout
     assert "`ledger tool new-version look_at --catalog schemas/tools`" in named

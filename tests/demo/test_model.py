@@ -49,7 +49,7 @@ def test_a_decision_is_a_copy(tmp_path: Path) -> None:
 
 def test_a_script_that_ends_says_so(tmp_path: Path) -> None:
     """A conversation longer than the script is a clear error, not another repetition."""
-    with pytest.raises(ScriptFault, match="1 decisions") as fault:
+    with pytest.raises(ScriptFault, match="1 decision,") as fault:
         ScriptedModel.load(script(tmp_path, ENDS)).chat([ENDS])
     assert fault.value.code == "script_fault"
     assert fault.value.hint

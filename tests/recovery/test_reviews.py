@@ -202,16 +202,26 @@ def test_a_denied_call_never_runs(scene: Scene) -> None:
     assert scene.ran == []
 
 
-@pytest.mark.parametrize(
-    ("left", "why"), [(flagged, "is in doubt and no approval is asked"), (not_started, "is in doubt")]
-)
-def test_a_doubt_is_not_approved(scene: Scene, left: Callable[[Scene], str], why: str) -> None:
-    """Approve and deny answer requests; a doubt is resolved."""
+@pytest.mark.parametrize("left", [flagged, not_started])
+def test_a_doubt_is_not_approved(scene: Scene, left: Callable[[Scene], str]) -> None:
+    """Approve and deny answer requests; what is in review takes a verdict, and the hint says where to find it."""
     call_id = left(scene)
     ledger = scene.open()
     for answer in (ledger.approve, ledger.deny):
-        with pytest.raises(VerdictRefused, match=why):
+        with pytest.raises(VerdictRefused, match="waits for a verdict; no approval is asked") as refused:
             answer(call_id, by="ada")
+        assert f"`ledger review show {call_id}`" in str(refused.value.hint)
+
+
+def test_a_request_takes_no_verdict(scene: Scene) -> None:
+    """Who resolves a call that waits for approval is told which commands answer it."""
+    call_id = awaiting(scene)
+    ledger = scene.open()
+    for verdict in ("run", "abandon", "happened", "did-not-happen"):
+        with pytest.raises(VerdictRefused, match="waits for an approval; no review is asked") as refused:
+            ledger.resolve(call_id, verdict, by="ada")
+        for command in ("approve", "deny"):
+            assert f"`ledger review {command} {call_id}`" in str(refused.value.hint)
 
 
 def test_a_call_that_waits_for_nobody_takes_no_answer(scene: Scene) -> None:
