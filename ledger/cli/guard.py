@@ -52,7 +52,7 @@ def _told(error: Exception, shell: Shell, arguments: Sequence[str]) -> int:
     if fault.code == "no_database":
         from ledger.cli.nearby import nearby_hint
 
-        fault = replace(fault, hint=nearby_hint(shell.db))
+        fault = replace(fault, hint=nearby_hint(shell.db) or fault.hint)
     hint = fault.hint and pasteable(shell, fault.hint)
     fault = replace(fault, message=pasteable(shell, fault.message), hint=hint)
     json = shell.json or _asks_json(arguments)

@@ -10,6 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from ledger.store.urls import POSTGRES
+
 _ENDINGS: Final = (".db", ".sqlite", ".sqlite3", ".ledger")
 _PAGE: Final = 512
 """The smallest page of SQLite: the size of every database is a multiple of it."""
@@ -50,8 +52,14 @@ def nearby(folder: Path) -> tuple[Nearby, ...]:
     return tuple(sorted(found, key=lambda file: (-file.modified, file.path)))
 
 
-def nearby_hint(url: str) -> str:
-    """Return what to do about a missing ledger: name those in its folder and here, or how to make one."""
+def nearby_hint(url: str) -> str | None:
+    """
+    Return what to do about a missing ledger: name those in its folder and here, or how to make one.
+
+    None for a server: whoever asks for one wants no file of this folder, and the error itself says what to do there.
+    """
+    if POSTGRES.match(url):
+        return None
     folders = {Path(), Path(url.partition(":///")[2]).parent} if url.startswith("sqlite") else {Path()}
     found = [file for folder in sorted(folders) for file in nearby(folder)]
     if not found:

@@ -15,7 +15,9 @@ from ledger.cli.rows import Row
 from ledger.cli.shell import Shell
 from ledger.cli.starter import files
 from ledger.cli.text import Ink, Line
+from ledger.errors import UsageError
 from ledger.store.maintenance import locate, upgrade
+from ledger.store.urls import POSTGRES
 
 _NEXT: Final = (
     ("python app.py", "a scripted model reads the notes and wants to add one; a person is asked first"),
@@ -29,7 +31,14 @@ _NEXT: Final = (
 
 
 def made(shell: Shell, folder: str) -> Row:
-    """Make what is missing of a project; files that are there are kept as they are."""
+    """
+    Make what is missing of a project; files that are there are kept as they are.
+
+    Raises `UsageError` where the ledger is to be on a server, before anything is made.
+    """
+    if POSTGRES.match(shell.db):
+        hint = "`ledger db upgrade` makes a server's tables. A new project has a file: leave out --db and LEDGER_DB."
+        raise UsageError(f"{mask_url(shell.db)} is a server, and a new project begins with a file", hint=hint)
     root = Path(folder)
     root.mkdir(parents=True, exist_ok=True)
     found: dict[str, list[str]] = {"made": [], "kept": []}

@@ -36,16 +36,17 @@ def test_a_missing_folder_has_nothing(tmp_path: Path) -> None:
 
 
 def test_the_hint_names_what_to_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The hint names ledgers here and beside the one asked for, at most five, or how to make one."""
+    """The hint names ledgers here and beside the one asked for, at most five, or how to make one; none of a server."""
     monkeypatch.chdir(tmp_path)
-    assert "ledger init" in nearby_hint("sqlite:///ledger.db")
+    assert "ledger init" in str(nearby_hint("sqlite:///ledger.db"))
     put(tmp_path / "agent.db", 4096)
     assert nearby_hint("sqlite:///ledger.db") == "Lying nearby: --db sqlite:///agent.db"
-    assert nearby_hint("postgresql://host/l") == "Lying nearby: --db sqlite:///agent.db"
+    assert nearby_hint("postgresql://host/l") is None
     (tmp_path / "deep").mkdir()
     for number in range(6):
         put(tmp_path / "deep" / f"{number}.db", 4096)
     hint = nearby_hint("sqlite:///deep/ledger.db")
+    assert hint is not None
     assert "--db sqlite:///deep/3.db" in hint
     assert hint.endswith(" and 2 more")
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from ledger import Ledger
+from ledger.cli.masking import mask
 from ledger.store.schema import HEAD
 from ledger.store.urls import open_store
 from ledger.testing.contract.building import add
@@ -66,12 +68,23 @@ def test_roles_are_printed() -> None:
     assert ledger("db", "roles", "--prefix", "a b").exit_code == 2
 
 
+def test_a_project_begins_with_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    """`init` over a server makes nothing and says what does."""
+    monkeypatch.chdir(tmp_path)
+    refused = ledger("init", "agent", "--db", url)
+    assert (refused.exit_code, list(tmp_path.iterdir())) == (2, [])
+    assert "`ledger db upgrade --db 'postgresql://postgres:***@" in refused.stderr
+    assert "leave out --db and LEDGER_DB" in refused.stderr
+
+
 def test_a_server_cannot_be_begun_by_a_slip(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     """A database without tables is no ledger until somebody makes one."""
     with postgres.database(empty=True) as empty:
         monkeypatch.setenv("LEDGER_DB", empty)
-        assert ledger("db", "check", "--ready").exit_code != 0
-        assert ledger("audit", "events").exit_code != 0
+        for asked in (["db", "check", "--ready"], ["db", "check"], ["db", "current"], ["audit", "events"]):
+            refused = ledger(*asked, "--db", empty)
+            assert refused.exit_code == 1
+            assert f"`ledger db upgrade --db '{mask(empty)}'` makes the tables" in refused.stderr
         assert ledger("db", "upgrade").exit_code == 0
         with Ledger.open(empty) as made:
             assert made.url
