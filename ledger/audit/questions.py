@@ -19,6 +19,11 @@ _OF_FLAGS: Final[dict[FlagReason, str]] = {
     "duplicate": "It asks for the same as call {original}, whose end was not known then; that one's end settles both.",
 }
 
+_MAY_REPEAT: Final = (
+    "It never started: call {original}, of version {version}, may have done the same, and nothing says how the two"
+    " versions compare. Settle that one first; shall this one run beside it?"
+)
+
 
 def expired(call: Call, now: str | None) -> bool:
     """Whether the time in which an approval could be given, or used, is over at `now` (ISO 8601 UTC)."""
@@ -49,6 +54,9 @@ def _doubt(call: Call, reason: FlagReason) -> str:
         return "What was allowed does not hold any more, and an earlier attempt may have had its effect."
     if reason == "outcome-unknown" and call.late is not None:
         return f"It was started and nobody waited for its end; {_late(call)}"
+    evidence = call.flag.evidence if call.flag else None
+    if reason == "not-started" and isinstance(evidence, dict) and "mayRepeat" in evidence:
+        return _MAY_REPEAT.format(original=evidence["mayRepeat"], version=evidence.get("version"))
     attempts = "once" if call.attempt == 1 else f"{call.attempt} times"
     original = call.flag.duplicate_of if call.flag else None
     return _OF_FLAGS[reason].format(attempts=attempts, original=original)

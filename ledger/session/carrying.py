@@ -108,6 +108,26 @@ def same_run(core: Core, call: Call, version: int | None, arguments: Json, shown
     return False
 
 
+def told_apart(core: Core, call: Call, other: Call, arguments: Json) -> bool:
+    """
+    Whether a recorded call surely is another one than `other`, which would run with these arguments.
+
+    Asked where `same_run` found them to be different. Two calls of one form then are; calls of two versions are as far
+    as the files between them say what stayed the same (`Upcasts.apart`).
+    """
+    version, recorded_version = other.schema_version, call.schema_version
+    if recorded_version is None or (version, other.schema_digest) == (recorded_version, call.schema_digest):
+        return True  # of a transcript from elsewhere nobody knows another form than the one it has
+    if call.executed is not None and version == call.intent_version:
+        return True  # carried from this version: `same_run` has compared its first form
+    if version is None or version == recorded_version:
+        return False
+    recorded = None if call.redacted else call.to_run  # what was masked may be any value
+    (low, older), (high, newer) = sorted(((recorded_version, recorded), (version, arguments)), key=lambda at: at[0])
+    registry = core.wiring.registry
+    return registry.upcasts.apart(registry.home(call.tool), low, high, older, newer)
+
+
 def _same(core: Core, call: Call, *given: tuple[int | None, Json]) -> bool:
     """
     Whether two calls' arguments, each with its version, are the same: as they are, or in the form of the higher one.

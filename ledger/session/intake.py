@@ -4,30 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from ledger.calls import NEW_CALL, TERMINAL, Call
+from ledger.calls import NEW_CALL, Call
 from ledger.catalog import Tool
-from ledger.events import Body, CallApprovalRequested, CallDenied, CallFlagged, CallRejected, TurnRecorded
+from ledger.events import Body, CallApprovalRequested, CallDenied, CallRejected, TurnRecorded
 from ledger.execution.batch import Member, planned
 from ledger.execution.requests import Steps
 from ledger.providers.choice import forbids_calls
 from ledger.providers.port import ProposedCall, Reply
-from ledger.session.carrying import same_intent, same_run
-from ledger.session.copies import settled_by
 from ledger.session.core import Core, Item
 from ledger.session.gating import has_user_code, pass_gates, resource_keys
 from ledger.session.hosted import hosted_items
 from ledger.session.offering import choosable
 from ledger.session.redaction import has_sensitive, sensitive
+from ledger.session.repeats import RETIRED, repeated
 from ledger.session.running import Interrupted, Runner, cancelled
 from ledger.session.work import Work, digest_of, examine, intent_of, proposed
 from ledger.strictjson import digest
 
 OnRejection: TypeAlias = Literal["run_rest", "run_none"]
-
-RETIRED: Final = "tool_retired"
-"""What the lookup gate says of a retired tool, or of one under a name that it gave up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,11 +169,11 @@ def _repaired(core: Core, name: str) -> Call | None:
 
 
 def _settled_early(core: Core, works: Sequence[Work]) -> list[Item]:
-    """Return the ends that the pure gates and the duplicate guard found."""
+    """Return the ends that the pure gates and the guard against repeats found."""
     items: list[Item] = []
     for work in works:
         if work.refusal is None or work.refusal.code == RETIRED:
-            work.bodies += duplicate(core, work)
+            work.bodies += repeated(core, work)
         if work.bodies:
             work.refusal = None  # a copy of what may have happened is not sent on to another tool
         if work.refusal is not None:
@@ -197,46 +193,6 @@ def _beyond_budget(core: Core, turn: Body, works: Sequence[Work]) -> list[Item]:
     for work in left:
         work.bodies.append(reached.denied())
     return [item for work in left for item in work.items()]
-
-
-def duplicate(core: Core, work: Work, *, since: int = 0) -> list[Body]:
-    """Return the events of a copy that is not executed; none: it is no copy. `since`: see `duplicate_of`."""
-    original = duplicate_of(core, work, since)
-    if original is None:
-        return []
-    evidence = {"tool": original.tool, "turn": original.turn, "state": original.state}
-    flagged: list[Body] = [CallFlagged(reason="duplicate", duplicate_of=original.call_id, evidence=evidence)]
-    # An original that has ended has no end to come any more that would settle the copy.
-    return [*flagged, settled_by(original)] if original.state in TERMINAL else flagged
-
-
-def duplicate_of(core: Core, work: Work, since: int = 0) -> Call | None:
-    """
-    Return the call of an earlier turn that this side-effecting proposal repeats while its end was unknown to the model.
-
-    Same tool and same arguments alone is no duplicate: 15 % of real calls repeat a finished one on purpose. It is one
-    only while the earlier call is not terminal, or was settled after the model read it as open and was not yet told:
-    surely told is what was settled before the event `since`, at which this proposal was recorded.
-    """
-    if not work.stub.side_effecting or (work.tool is None and work.refusal is None):
-        return None
-    history, home = core.history, core.wiring.registry.home
-    untold = [entry.call for entry in history.settled if entry.sequence > max(core.told_until, since)]
-    for call in (*history.open_calls(), *untold):
-        earlier = home(call.tool) == home(work.stub.tool) and call.turn < work.stub.turn and call.side_effecting
-        if earlier and call.reason != "duplicate" and _same_arguments(core, call, work):
-            return call  # a copy's original is among them too
-    return None
-
-
-def _same_arguments(core: Core, call: Call, work: Work) -> bool:
-    """Compare what would run, in the form of one version; a digest tells masked values in its own process only."""
-    number, recorded = work.stub.schema_version, call.arguments_digest
-    if work.refusal is not None:  # of a retired tool: nobody has worked out what would run
-        return same_intent(core, call, number, work.intent, work.recorded)
-    if call.schema_version != number or (call.redacted and call.call_id not in core.wiring.masked):
-        return same_run(core, call, number, work.to_run, work.recorded_to_run())
-    return recorded == work.digest if recorded is not None else digest(call.arguments) == digest(work.recorded)
 
 
 def _gates(works: Sequence[Work], runner: Runner) -> Steps[None]:

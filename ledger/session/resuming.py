@@ -16,7 +16,8 @@ from ledger.session.carrying import UPCASTABLE, Carrying, carry
 from ledger.session.core import Core, Item
 from ledger.session.doubt import Settler
 from ledger.session.gating import PURE_GATES, pass_gates, passed, resource_keys, to_pass
-from ledger.session.intake import duplicate, rebuilt
+from ledger.session.intake import rebuilt
+from ledger.session.repeats import repeated
 from ledger.session.running import Runner
 from ledger.session.work import Work, definition_of, examine, instead, situation
 
@@ -87,14 +88,14 @@ def _resume(core: Core, *, dry_run: bool, execute: bool) -> Steps[Recovered]:
     if dry_run or not found.decisions:
         return found
     runner.pending = [Item(SessionResumed(decisions=tuple(found.decisions)))]
-    copies = [each for each in decided if each.decision.flag == "duplicate"]
-    for each in copies:
+    repeats = [each for each in decided if each.work.bodies]
+    for each in repeats:
         runner.pending += [*each.carrying.items, *each.work.items()]
     # The host's code runs under the lease, and the end of an original finds its copies recorded.
-    if copies or any(each.decision.action == "reconcile" for each in decided):
+    if repeats or any(each.decision.action == "reconcile" for each in decided):
         resumed, runner.pending = runner.pending, []
         yield from core.commit(resumed)
-    for each in (each for each in decided if each.decision.flag != "duplicate"):
+    for each in (each for each in decided if not each.work.bodies):
         runner.pending += each.carrying.items
         runner.pending += yield from _act(core, each, ready)
     yield from _go_on(core, runner, ready)
@@ -194,9 +195,11 @@ def _pure_gates(core: Core, work: Work, decision: Decision) -> Decision:
         return Decision(action="reject", why=f"the {work.refusal.gate} gate refuses it", code=work.refusal.code)
     if call.state == "proposed" and decision.otherwise in (None, "not-started"):
         # Proposed step by step: nobody has looked yet whether it repeats a call that is in doubt.
-        work.bodies = duplicate(core, work, since=core.history.calls[call.call_id].sequence)
-        if work.bodies:
-            return Decision(action="flag", flag="duplicate", why="it repeats an earlier call whose end was not known")
+        work.bodies = repeated(core, work, since=core.history.calls[call.call_id].sequence)
+        for body in work.bodies:
+            if isinstance(body, CallFlagged):
+                why = "it repeats, or may repeat, an earlier call whose end was not known"
+                return Decision(action="flag", flag=body.reason, why=why)
     if decision.otherwise is not None:
         return Decision(action="flag", flag=decision.otherwise, why=decision.why)
     return decision

@@ -11,7 +11,8 @@ from ledger.providers.port import Reply
 from ledger.session.carrying import UPCASTABLE, carry
 from ledger.session.core import Core, Item
 from ledger.session.gating import authorization, checked, pass_gates, resource_keys, to_pass
-from ledger.session.intake import Terms, duplicate, proposals, rebuilt
+from ledger.session.intake import Terms, proposals, rebuilt
+from ledger.session.repeats import repeated
 from ledger.session.resuming import check_again, here, hindrance, tool_of
 from ledger.session.running import Runner
 from ledger.session.work import Work
@@ -50,7 +51,7 @@ def advance(core: Core, call_id: str) -> Steps[Call]:
             return core.history.calls[call_id]
     if call.state == "proposed":
         check_again(core, work)
-        copied = duplicate(core, work) if work.refusal is None else []
+        copied = repeated(core, work) if work.refusal is None else []
         if copied:
             yield from core.commit([Item(body, call) for body in copied], release=True)
             return core.history.calls[call_id]

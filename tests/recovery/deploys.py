@@ -12,7 +12,7 @@ import pytest
 from ledger import Ledger
 from ledger.calls import Call
 from ledger.testing import crash
-from tests.recovery.scenes import Gone, gone
+from tests.recovery.scenes import Gone, gone, let_go
 from tests.session.agents import asked, opened
 
 V1 = {"type": "object", "properties": {"amt": {"type": "integer"}}, "required": ["amt"], "additionalProperties": False}
@@ -106,9 +106,7 @@ class Deploy:
             crash.arm(ledger, point, end=gone)
             with pytest.raises(Gone):
                 session.dispatch(asked(("charge", {"amt": amt})))
-            head = ledger.reader.head("s")
-            assert head is not None
-            ledger._wiring.store.release("s", token=head.token)
+            let_go(ledger)
         else:
             session.dispatch(asked(("charge", {"amt": amt})))
         [row] = ledger.calls()

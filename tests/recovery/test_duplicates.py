@@ -152,6 +152,21 @@ def test_what_was_settled_but_not_yet_told_is_a_copy_too(scene: Scene) -> None:
     assert copy.call.flag.duplicate_of == original
 
 
+@pytest.mark.parametrize("handle", ["the same", "another"])
+def test_a_verdict_while_the_model_thinks_does_not_make_its_repeat_run(scene: Scene, handle: str) -> None:
+    """It was asked with the call open, and its reply is the next turn: the end that it does not know settles both."""
+    original = doubted(scene)
+    session = scene.open().session(SESSION)
+    session.messages()
+    scene.open(tool=False).resolve(original, "happened", result={"done": 1}, by="ada")
+    if handle == "another":
+        session = scene.open().session(SESSION)
+    [copy] = session.dispatch(asked(("act", {"number": 1}), ids=("other",)), turn=2).calls
+    assert (copy.state, copy.result, len(scene.ran)) == ("succeeded", {"done": 1}, 1)
+    assert copy.call.flag is not None
+    assert copy.call.flag.duplicate_of == original
+
+
 def test_once_it_was_told_the_same_call_is_meant(scene: Scene) -> None:
     """The note of the verdict stands in the conversation: what the model asks for after it, it wants."""
     original = doubted(scene)

@@ -15,7 +15,7 @@ from ledger.catalog.upcast.chain import Upcasts
 from ledger.session.redaction import MASK, alike
 from ledger.testing import crash
 from tests.recovery.deploys import RENAME, V1, V2, Deploy
-from tests.recovery.scenes import Gone, gone
+from tests.recovery.scenes import Gone, gone, let_go
 from tests.session.agents import asked, opened
 
 PIN = {"type": "string", "pattern": "^[0-9]{4}$"}
@@ -59,9 +59,7 @@ class Pinned(Deploy):
         crash.arm(ledger, crash.after("call.started"), end=gone)
         with pytest.raises(Gone):
             ledger.session("s").dispatch(asked(self.given(1)))
-        head = ledger.reader.head("s")
-        assert head is not None
-        ledger._wiring.store.release("s", token=head.token)
+        let_go(ledger)
 
 
 @pytest.fixture
@@ -254,9 +252,7 @@ def test_an_original_that_the_same_resume_finds_out_about_settles_its_copy(tmp_p
     assert [session.advance(original).state for _ in range(2)] == ["validated", "authorized"]
     with pytest.raises(Gone):
         session.advance(original)
-    head = first.reader.head("s")
-    assert head is not None
-    first._wiring.store.release("s", token=head.token)
+    let_go(first)
     ledger = program()
     ledger.session("s").messages()
     call = ledger.find(copy)

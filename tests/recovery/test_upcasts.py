@@ -14,7 +14,7 @@ from ledger.errors import KeyConflict, UsageError
 from ledger.events import CallFlagged, CallUpcast, SessionResumed
 from ledger.testing import crash
 from tests.recovery.deploys import V1, Deploy
-from tests.recovery.scenes import Gone, gone
+from tests.recovery.scenes import Gone, gone, let_go
 from tests.session.agents import asked, opened, recorded, types
 
 
@@ -197,9 +197,7 @@ def test_the_deploy_never_charges_twice(deploy: Deploy, state: str, how: str) ->
     try:
         session.call("charge", {"amt": 5}, **({"idempotency_key": "order-7"} if how == "key" else {}))
     except Gone:
-        head = first.reader.head("s")
-        assert head is not None
-        first._wiring.store.release("s", token=head.token)
+        let_go(first)
     charged = len(deploy.effects)
     deploy.write(2)
     again = deploy.open(2).session("s")
@@ -238,9 +236,7 @@ def test_a_proposal_in_the_old_form_is_a_copy_too_where_the_program_went_back(de
     crash.arm(ledger, crash.after("call.started"), end=gone)
     with pytest.raises(Gone):
         session.dispatch(asked(("charge", {"amount": 5})))
-    head = ledger.reader.head("s")
-    assert head is not None
-    ledger._wiring.store.release("s", token=head.token)
+    let_go(ledger)
     file = deploy.folder / "catalog/charge/tool.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {"current": 1}))
     session = deploy.open(1).session("s")

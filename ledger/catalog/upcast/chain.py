@@ -5,8 +5,9 @@ from __future__ import annotations
 from ledger.catalog.definition import Catalog, ToolDefinition, ToolVersion
 from ledger.catalog.steps import Upcast
 from ledger.catalog.upcast.records import Carried, Carrier, Journey, NotCarried
-from ledger.catalog.upcast.values import as_far
+from ledger.catalog.upcast.values import as_far, same
 from ledger.strictjson import Json
+from ledger.strictjson.pointer import from_pointer
 
 
 class Upcasts:
@@ -62,6 +63,32 @@ class Upcasts:
                 return arguments
             found, version = as_far(upcast.ops, found), upcast.to_version
         return found
+
+    def apart(self, tool: str, version: int, to_version: int, older: Json, newer: Json) -> bool:
+        """
+        Return whether arguments of two versions surely ask for different things, where `reshape` found them different.
+
+        Over changes of form alone they do. Over a change of meaning they do if its file carries a value as it is, and
+        the newer arguments have another one there. Nobody can say what no file, or more than that one, lies between.
+        """
+        definition, found = self._catalog.tools.get(tool) if self._catalog else None, older
+        while version != to_version:
+            upcast = definition.upcasts.get(version) if definition is not None else None
+            if upcast is None or upcast.to_version > to_version:
+                return False
+            found, version = as_far(upcast.ops, found), upcast.to_version
+            if upcast.semantic is not None:
+                return version == to_version and any(_differ(found, newer, pointer) for pointer in upcast.carry)
+        return True
+
+
+def _differ(one: Json, other: Json, pointer: str) -> bool:
+    """Whether both have a value at this place, and not the same; the root as a whole says nothing of its parts."""
+    for step in from_pointer(pointer):
+        if not (isinstance(one, dict) and isinstance(other, dict) and step in one and step in other):
+            return False
+        one, other = one[step], other[step]
+    return pointer != "" and not same(one, other)
 
 
 def _proved(upcast: Upcast, old: ToolVersion, new: ToolVersion, catalog: Catalog | None) -> Carrier:
