@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from ledger.audit import call_story, find_call
 from ledger.audit.questions import answers, question
+from ledger.audit.tools import recorded_tools
 from ledger.calls import WAITING, Call, kind_of
 from ledger.catalog import Registry, ToolDefinition, load_catalog
 from ledger.cli.commands import copyable
@@ -54,7 +55,7 @@ def question_of(shell: Shell, reader: Reader, call: Call) -> Row:
         **story,
         **({"upcast": draft.to_wire()} if draft else {}),
         **({"instead": _instead(definition)} if waits and call.reason == "tool-retired" else {}),
-        "runbook": _runbook(definition, call),
+        "runbook": _runbook(reader, definition, call),
         "commands": [
             {"command": words, "meaning": meaning}
             for words, meaning in _commands(shell, call, _name(reader, call.call_id), draft)
@@ -153,13 +154,23 @@ def _definition(shell: Shell, call: Call) -> ToolDefinition | None:
         return None
 
 
-def _runbook(definition: ToolDefinition | None, call: Call) -> str | None:
-    """Return the tool's runbook with the call's values in it, if there is one."""
-    if definition is None:
-        return None
-    version = definition.versions.get(call.schema_version or 0) or definition.latest
+def _runbook(reader: Reader, definition: ToolDefinition | None, call: Call) -> str | None:
+    """
+    Return the tool's runbook with the call's values in it, if there is one.
+
+    That of the catalog; of a tool that is in no catalog at hand the one that its program had.
+    """
+    text = _written(definition, call) if definition is not None else _recorded(reader, call)
     values: dict[str, Any] = call.to_run if isinstance(call.to_run, dict) else {}
     values = values | {"callId": call.call_id, "idempotencyKey": call.idempotency_key or call.call_id}
-    return (
-        _HOLE.sub(lambda hole: plain(values[hole[1]]) if hole[1] in values else hole[0], version.runbook or "") or None
-    )
+    return _HOLE.sub(lambda hole: plain(values[hole[1]]) if hole[1] in values else hole[0], text or "") or None
+
+
+def _written(definition: ToolDefinition, call: Call) -> str | None:
+    return (definition.versions.get(call.schema_version or 0) or definition.latest).runbook
+
+
+def _recorded(reader: Reader, call: Call) -> str | None:
+    tool = recorded_tools(reader).get(call.tool)
+    version = tool.versions.get(call.schema_version or 0) if tool is not None else None
+    return version.body.runbook if version is not None else None

@@ -141,7 +141,7 @@ def _version(tool: KnownTool, defined: ToolVersion | None, recorded: RecordedVer
         "description": _words(defined, recorded),
         "useWhen": defined.use_when if defined is not None else None,
         "notWhen": defined.not_when if defined is not None else None,
-        "runbook": defined.runbook if defined is not None else None,
+        "runbook": defined.runbook if defined is not None else body.runbook if body is not None else None,
         "contract": _contract(defined, recorded),
         "schema": schema,
         "outputSchema": output,

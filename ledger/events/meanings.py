@@ -70,6 +70,7 @@ BODY: Final[dict[str, str]] = {
     "roundTrip": "the way back gave the same arguments",
     "rule": "what decided, for the audit; never shown to the model",
     "run": "the call is sent again",
+    "runbook": "for the person who is asked about a call: how to find out what became of it",
     "settledBy": "callId of the original whose end is carried over to this copy",
     "settles": "no other owner claimed the session since the start: the outcome ends the review",
     "size": "bytes of the result",

@@ -119,6 +119,7 @@ class ToolVersionPublished:
     description: str
     description_digest: str
     output_schema: Json = None
+    runbook: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,13 +24,13 @@ class Publisher:
 
     wiring: Wiring
     versions: dict[tuple[str, int], tuple[str, Any]] = field(default_factory=dict)
-    wordings: set[tuple[str, int, str]] = field(default_factory=set)
+    wordings: set[tuple[str, int, str, str | None]] = field(default_factory=set)
     stages_known: dict[str, ToolStageChanged] = field(default_factory=dict)
     sequence: int = 0
 
     def publish(self, tool: Tool) -> None:
         """
-        Record a tool's version, once; and each wording of it, so that audits can compare them.
+        Record a tool's version, once; each wording of it, so that audits can compare them; and each runbook.
 
         Raises `ToolMisfit` where the same version is recorded with another shape: it must be raised then.
         """
@@ -41,6 +41,7 @@ class Publisher:
             description=version.description,
             description_digest=version.description_digest,
             output_schema=version.output_schema,
+            runbook=version.runbook,
         )
         while not self._is_published(tool):
             with suppress(WrongSequence):  # another program published something first: it may be this version
@@ -53,7 +54,7 @@ class Publisher:
         known = self.versions.get((tool.name, version.version))
         if known is not None and known[0] != version.shape_digest:
             raise _reused(tool, known[1])
-        return (tool.name, version.version, version.description_digest) in self.wordings
+        return (tool.name, version.version, version.description_digest, version.runbook) in self.wordings
 
     def stages(self, catalog: Catalog | None) -> None:
         """
@@ -89,7 +90,7 @@ class Publisher:
         body, tool = event.body, event.tool or ""
         if isinstance(body, ToolVersionPublished):
             self.versions[tool, event.schema_version or 0] = (event.schema_digest or "", body.schema)
-            self.wordings.add((tool, event.schema_version or 0, body.description_digest))
+            self.wordings.add((tool, event.schema_version or 0, body.description_digest, body.runbook))
         if isinstance(body, ToolStageChanged):
             self.stages_known[tool] = body
 

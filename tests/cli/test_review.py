@@ -140,6 +140,24 @@ def test_the_runbook_knows_the_call(ids: dict[str, str], world: Path) -> None:
     assert story(ids["mix 2.3"])["runbook"] is None  # of another tool
 
 
+def test_a_runbook_beside_a_function_is_known_without_a_catalog(world: Path) -> None:
+    """What the program said to its tool is recorded, the last word of it last, and each word once."""
+    for runbook in ("Look.", "Look for {order} at the bank.", "Look for {order} at the bank."):
+        with opened(world) as host:
+
+            @host.tool("charge", effect="external", runbook=runbook)
+            def charge(order: str) -> str:
+                """Charge."""
+                raise TimeoutError
+
+            with host.session("billing") as session:
+                session.call("charge", {"order": "A-7"}, idempotency_key="charge-A-7")
+    call_id = call_ids(session="billing")["billing 1.0"]
+    assert "How to find out\n  Look for A-7 at the bank.\n" in ledger("review", "show", call_id).stdout
+    assert data("tool", "show", "charge")["runbook"] == "Look for {order} at the bank."
+    assert len(data("audit", "events", "--type", "tool.version_published", "--tool", "charge")) == 2
+
+
 def test_a_tool_without_a_runbook_has_none(ids: dict[str, str], world: Path) -> None:
     """Where the author wrote nothing, nothing is shown; arguments that never parsed fill no hole."""
     catalog(world)

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from ledger import Ledger
 from tests.quality.tree import text, tracked
 
 DOCUMENTS = [path for path in tracked() if path.suffix == ".md" and path.parts[0] not in {"tests", "ledger"}]
@@ -124,6 +125,15 @@ def test_a_wrong_document_is_found(tmp_path: Path, markdown: str, error: type[Ex
     """A block that fails, and a command that ends otherwise than it says, are found."""
     with pytest.raises(error):
         run_document("wrong.md", markdown, tmp_path)
+
+
+def test_the_files_of_a_ledger_are_named(tmp_path: Path) -> None:
+    """Who wants to keep, copy or delete a ledger reads of every file that belongs to it."""
+    with Ledger.open(f"sqlite:///{tmp_path}/ledger.db", catalog=None) as ledger, ledger.session("one"):
+        found = {file.name for file in tmp_path.iterdir()}
+    told = set(re.findall(r"`(ledger\.db[-.\w]*)`", text(Path("docs/start.md"))))
+    assert len(found) == 4
+    assert found == told
 
 
 def test_blocks_share_what_they_define(tmp_path: Path) -> None:
