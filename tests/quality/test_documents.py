@@ -129,7 +129,8 @@ def test_a_wrong_document_is_found(tmp_path: Path, markdown: str, error: type[Ex
 
 def test_the_files_of_a_ledger_are_named(tmp_path: Path) -> None:
     """Who wants to keep, copy or delete a ledger reads of every file that belongs to it."""
-    with Ledger.open(f"sqlite:///{tmp_path}/ledger.db", catalog=None) as ledger, ledger.session("one"):
+    with Ledger.open(f"sqlite:///{tmp_path}/ledger.db", catalog=None) as ledger, ledger.session("one") as session:
+        session.messages(start=[{"role": "user", "content": "Hi."}])
         found = {file.name for file in tmp_path.iterdir()}
     told = set(re.findall(r"`(ledger\.db[-.\w]*)`", text(Path("docs/start.md"))))
     assert len(found) == 4
