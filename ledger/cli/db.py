@@ -67,7 +67,7 @@ def upgrade(shell: Shell) -> None:
 
 @command.command("check", examples=["ledger db check", "ledger db check --rebuild", "ledger db check --ready"])
 @click.option("--rebuild", is_flag=True, help="Write the table of calls again where it differs from the events.")
-@click.option("--ready", is_flag=True, help="Only ask whether work can begin: for probes, quick.")
+@click.option("--ready", is_flag=True, help="Only ask whether a host's work can begin: for probes, quick.")
 @click.pass_obj
 def check(shell: Shell, *, rebuild: bool, ready: bool) -> None:
     """
@@ -76,7 +76,7 @@ def check(shell: Shell, *, rebuild: bool, ready: bool) -> None:
     Every recorded upcast is held to its file again, where the catalog at hand has it, and to its digests where not.
     Exits with 4 where the file or a chain of digests is broken, with 1 for any other finding, repaired or not. With
     --ready it looks at nothing that is recorded: it exits with 0 where the ledger can be reached, its tables are those
-    that this release works on, and a server takes writes.
+    that this release works on, and this user may write it as a host does.
     """
     if ready:
         from ledger.store.maintenance import ready as revision_of
@@ -110,15 +110,21 @@ def backup(shell: Shell, *, file: str) -> None:
 
 @command.command("roles", examples=["ledger db roles", "ledger db roles --prefix agents --schema ledger"])
 @click.option("--prefix", default="ledger", show_default=True, metavar="NAME", help="What the roles' names begin with.")
-@click.option("--schema", default="public", show_default=True, metavar="NAME", help="The schema of the tables.")
+@click.option(
+    "--schema",
+    metavar="NAME",
+    help="The schema of the tables (default: the one that the ledger's URL names, or public).",
+)
 @click.pass_obj
-def roles(shell: Shell, *, prefix: str, schema: str) -> None:
+def roles(shell: Shell, *, prefix: str, schema: str | None) -> None:
     """
     Print the SQL for the roles of a ledger on PostgreSQL: app, reviewer, reader.
 
-    None of them can change or remove an event. An administrator runs it, after `db upgrade`; it may be run again.
+    None of them can change or remove an event. An administrator runs it, after `db upgrade`, which makes the tables:
+    `ledger db roles | psql -v ON_ERROR_STOP=1 URL`. It may be run again.
     """
     from ledger.store.roles import roles as written
+    from ledger.store.roles import schema_of
 
-    lines = written(prefix, schema=schema)
+    lines = written(prefix, schema=schema or schema_of(shell.db))
     shell.out.show({"sql": "\n".join(lines)}, lines)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from ledger.errors import UsageError
+from ledger.errors import StoreUnavailable, UsageError
 from ledger.store.chains import ChainFault, Chains, Orphans, ServerHealth
 from ledger.store.schema import HEAD
-from ledger.store.sqlite import inspect
+from ledger.store.sqlite import door, inspect
 from ledger.store.sqlite.files import SYNCHRONOUS, Files
 from ledger.store.sqlite.opening import check as check_tables
 from ledger.store.sqlite.opening import prepare, reading
@@ -128,13 +128,19 @@ def ready(url: str) -> str:
     """
     Return the revision of a ledger that this release can work with at once: quick, for probes.
 
-    Raises `NoDatabase`, `SchemaOutdated`, and `StoreUnavailable`, also where a server takes no writes.
+    Raises `NoDatabase`, `SchemaOutdated`, and `StoreUnavailable`, also where a server takes no writes, or this process
+    may not write the file or the folder.
     """
     if is_server(url):
         from ledger.store.postgres import health
 
         return health.ready(url)
-    return check_tables(_files(url), "check").revision or ""
+    files = _files(url)
+    revision = check_tables(files, "check").revision or ""
+    for path in (files.database.parent, files.database, files.wal, files.lock):
+        if path.exists() and not door.may_write(path):
+            raise StoreUnavailable(f"this process may not write {path}", hint="Look at its permissions and its owner.")
+    return revision
 
 
 def is_server(url: str) -> bool:

@@ -68,6 +68,16 @@ def test_roles_are_printed() -> None:
     assert ledger("db", "roles", "--prefix", "a b").exit_code == 2
 
 
+def test_roles_are_for_the_schema_of_the_url(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The schema need not be said twice; one that is no plain name must be."""
+    monkeypatch.setenv("LEDGER_DB", "postgresql://me@db.example/app?options=-csearch_path%3Dmine")
+    assert "GRANT USAGE ON SCHEMA mine TO" in ledger("db", "roles").stdout
+    assert "GRANT USAGE ON SCHEMA yours TO" in ledger("db", "roles", "--schema", "yours").stdout
+    monkeypatch.setenv("LEDGER_DB", "postgresql://me@db.example/app?options=-csearch_path%3D%22$user%22")
+    refused = ledger("db", "roles")
+    assert (refused.exit_code, "--schema" in refused.stderr) == (2, True)
+
+
 def test_a_project_begins_with_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     """`init` over a server makes nothing and says what does."""
     monkeypatch.chdir(tmp_path)

@@ -13,7 +13,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from ledger.errors import NoDatabase, StoreError, StoreUnavailable, UsageError
 from ledger.store.masking import mask_url
-from ledger.store.postgres.faults import translated
+from ledger.store.postgres.faults import MAKE, translated
 
 Connection: TypeAlias = psycopg.Connection[Any]
 Cursor: TypeAlias = psycopg.Cursor[Any]
@@ -90,7 +90,7 @@ class Server:
             raise StoreUnavailable(f"{self.shown} runs PostgreSQL before 13", hint="Upgrade the server.")
         encoding = connection.info.parameter_status("server_encoding")
         if encoding != "UTF8":
-            raise StoreUnavailable(f"{self.shown} is encoded as {encoding}, not UTF8", hint="Make another database.")
+            raise StoreUnavailable(f"{self.shown} is encoded as {encoding}, not UTF8", hint=f"Make another: {MAKE}.")
         ((synchronous,),) = connection.execute(_SETTINGS).fetchall()
         if synchronous == "off":
             raise StoreUnavailable(

@@ -9,6 +9,9 @@ from psycopg.errors import PipelineAborted
 
 from ledger.errors import IntegrityFailure, NoDatabase, StoreBusy, StoreError, StoreUnavailable
 
+MAKE: Final = "`createdb -E UTF8 -T template0 NAME`"
+"""How a database is made that can hold a ledger; template1 may have another encoding."""
+
 _HINTS: Final[dict[type[Error], str]] = {
     errors.DiskFull: "The server's disk is full: make room, then go on; nothing that was acknowledged is lost.",
     errors.InsufficientPrivilege: "`ledger db roles` prints what each role needs.",
@@ -42,12 +45,12 @@ def contended(error: Error) -> bool:
 def translated(error: Error, where: str, *, doing: str) -> StoreError | NoDatabase:
     """Return what to raise instead of PostgreSQL's error; `where` is the URL without its password."""
     if isinstance(error, errors.InvalidCatalogName):
-        return NoDatabase(f"there is no database at {where}", hint="Make it first: `createdb`.")
+        return NoDatabase(f"there is no database at {where}", hint=f"Make it first: {MAKE}.")
     if contended(error):
         return StoreBusy(f"{where} was locked for too long ({doing})", hint="Look for a transaction that stays open.")
     why = str(error).strip().partition("\n")[0]
     if "does not exist" in why and "database" in why and error.sqlstate is None:  # libpq tells it in words only
-        return NoDatabase(f"there is no database at {where}", hint="Make it first: `createdb`.")
+        return NoDatabase(f"there is no database at {where}", hint=f"Make it first: {MAKE}.")
     kind = IntegrityFailure if isinstance(error, _DAMAGED) else StoreUnavailable
     hint = next((hint for fault, hint in _HINTS.items() if isinstance(error, fault)), None)
     return kind(f"cannot {doing} {where}: {why}", hint=hint)

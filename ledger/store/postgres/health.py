@@ -15,6 +15,7 @@ from ledger.store.postgres.door import Connection, Server
 from ledger.store.postgres.opening import check as check_tables
 from ledger.store.postgres.reader import Readers
 from ledger.store.postgres.texts import meant, readable
+from ledger.store.roles import NEEDED
 
 GUARDS: Final = {
     f"event_no_{verb}": re.compile(
@@ -56,6 +57,12 @@ _FACTS: Final = (
     " current_setting('full_page_writes'), pg_is_in_recovery(),"
     " (SELECT sum(pg_total_relation_size(to_regclass(name)))::bigint FROM unnest(%s::text[]) AS name)"
 )
+_LACKING: Final = (
+    "SELECT current_user, array(SELECT needed.verb || ' on ' || needed.name"
+    " FROM unnest(%s::text[], %s::text[]) AS needed (name, verb) WHERE NOT CASE needed.verb"
+    " WHEN 'DELETE' THEN has_table_privilege(needed.name, 'DELETE')"
+    " ELSE has_any_column_privilege(needed.name, needed.verb) END)"
+)
 _TABLES: Final = [
     "event",
     "session_head",
@@ -94,20 +101,32 @@ def check(url: str) -> ServerHealth:
 
 def ready(url: str) -> str:
     """
-    Return the revision of a ledger that can be written now; quick, for probes.
+    Return the revision of a ledger that a host can write now; quick, for probes.
 
-    Raises `NoDatabase`, `SchemaOutdated`, and `StoreUnavailable`, also where the server is a standby.
+    Raises `NoDatabase`, `SchemaOutdated`, and `StoreUnavailable`, also where the server is a standby or the user lacks
+    a right that a host needs.
     """
     server = Server(url)
     try:
         revision = check_tables(server, "check").revision or ""
         with server.lent() as connection:
             ((read_only,),) = connection.execute("SHOW transaction_read_only").fetchall()
+            user, missing = lacking(connection)
         if read_only == "on":
             raise StoreUnavailable(f"{server.shown} takes no writes: it is a standby, or was made read-only")
+        if missing:
+            hint = f"Grant {user} the role of hosts: `ledger db roles` prints it."
+            raise StoreUnavailable(f"{user} lacks rights at {server.shown}: {', '.join(missing)}", hint=hint)
         return revision
     finally:
         server.close()
+
+
+def lacking(connection: Connection) -> tuple[str, list[str]]:
+    """Return who this user is, and which rights of a host it lacks (`INSERT on event`)."""
+    names, verbs = map(list, zip(*NEEDED, strict=True))
+    ((user, missing),) = connection.execute(_LACKING, (names, verbs)).fetchall()
+    return user, missing
 
 
 def chains(connection: Connection) -> Chains:

@@ -133,9 +133,9 @@ def settle(folder: Path) -> None:
         os.close(descriptor)
 
 
-def may_write(folder: Path) -> bool:
-    """Return whether this process, as whoever it acts, may write a folder."""
-    return os.access(folder, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+def may_write(path: Path) -> bool:
+    """Return whether this process, as whoever it acts, may write a folder or a file."""
+    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
 def network_kind(folder: str) -> str | None:

@@ -70,8 +70,9 @@ def test_another_encoding_is_refused(url: str) -> None:
         connection.execute(f"CREATE DATABASE {name}_ascii TEMPLATE template0 ENCODING 'SQL_ASCII' LOCALE 'C'")
         try:
             other = make_url(url).set(database=f"{name}_ascii").render_as_string(hide_password=False)
-            with pytest.raises(StoreUnavailable, match="SQL_ASCII"):
+            with pytest.raises(StoreUnavailable, match="SQL_ASCII") as refusal:
                 open_store(other, create=True)
+            assert "createdb -E UTF8 -T template0" in str(refusal.value.hint)
         finally:
             connection.execute(f"DROP DATABASE {name}_ascii")
 

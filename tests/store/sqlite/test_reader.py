@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from ledger.errors import StoreError, StoreUnavailable
+from ledger.store.maintenance import current, ready
 from ledger.store.port import Store
+from ledger.store.schema import HEAD
 from ledger.store.sqlite.files import Files
 from ledger.store.sqlite.reader import Readers
 from ledger.store.sqlite.store import SqliteStore
@@ -162,3 +164,17 @@ def test_a_broken_file_is_not_read_as_immutable(path: Path) -> None:
     path.mkdir()
     with pytest.raises(StoreError), Readers(Files(path)).connection():
         pass
+
+
+def test_a_file_that_may_not_be_written_is_not_ready(store: Store, path: Path) -> None:
+    """A host writes the file, the log and the lock beside it, and makes them: a probe names what it may not write."""
+    store.close()
+    open_to_all(path)
+    for shut in (path.parent, path, Path(f"{path}.lock")):
+        with nobody(), pytest.raises(StoreUnavailable, match=rf"may not write {shut}\. "):
+            ready(f"sqlite:///{path}")
+        with nobody():
+            assert current(f"sqlite:///{path}").state == "current"
+        shut.chmod(0o777)
+    with nobody():
+        assert ready(f"sqlite:///{path}") == HEAD
