@@ -33,7 +33,7 @@ EVENT_COLUMNS: Final = (
     Column(key="sequence", title="SEQ", keep="all", leave=1),
     Column(key="type", keep="all", tone=tone_of_event),
     replace(TOOL, leave=2),
-    CALL,
+    replace(CALL, wants=8),
     Column(key="summary", title="WHAT"),
 )
 
@@ -105,7 +105,7 @@ def calls(
     *PEOPLE,
     *PAGE,
     *PRINT,
-    click.option("--follow", is_flag=True, help="Go on with what is recorded from now on, until Ctrl-C or --limit."),
+    click.option("--follow", is_flag=True, help="Go on with what is recorded later, until Ctrl-C or --limit."),
 )
 @click.pass_obj
 def events(
@@ -122,14 +122,15 @@ def events(
     """
     Print what was recorded: one row an event, in the order of recording.
 
-    Filters of calls (--state, --code, --resource …) leave the events of the calls that fit. --follow misses no event
-    and tells none twice, however many write: --after begins behind the position where an earlier one stopped. With
-    --json or --format jsonl each event is a line.
+    Filters of calls (--state, --code, --resource …) leave the events of the calls that fit. --follow prints what is
+    there, from the first event on or behind --after, and then what comes, at once; it misses no event and tells none
+    twice, however many write, and its last words say which --after goes on. With --json or --format jsonl each event
+    is a line.
     """
     if follow:
         from ledger.cli.tailing import followed
 
-        followed(shell, format, filters, after=after, limit=limit)
+        followed(shell, format, filters, EVENT_COLUMNS, after=after, limit=limit)
         return
     from ledger.audit import find_call
     from ledger.cli.opening import reading

@@ -166,10 +166,17 @@ class Output:
         finally:
             streams.say("\r\x1b[K")
 
-    def _table(self, rows: Iterable[Row], columns: Sequence[table.Column], empty: str) -> None:
+    def flow(self, columns: Sequence[table.Column]) -> table.Flow:
+        """Return a table whose rows come one at a time; print each with `progressed`."""
+        return table.Flow(columns, self._paper())
+
+    def _paper(self) -> table.Paper:
         room = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        return table.Paper(room, sys.stdout.encoding)
+
+    def _table(self, rows: Iterable[Row], columns: Sequence[table.Column], empty: str) -> None:
         line: Line | None = None
-        for line in table.lines(rows, columns, table.Paper(room, sys.stdout.encoding)):
+        for line in table.lines(rows, columns, self._paper()):
             self._line(line)
         if line is None:
             self.note(empty)

@@ -94,11 +94,38 @@ def lines(rows: Iterable[Row], columns: Sequence[Column], paper: Paper) -> Itera
     for row, cells in chain(
         zip(window, looked, strict=True), ((later, _cells(later, columns, paper)) for later in rows)
     ):
-        shown = [
-            text if paper.room is None or column.keep == "all" else cut(text, room, paper.ellipsis, keep=column.keep)
-            for text, column, room in zip(cells, columns, widths, strict=True)
-        ]
-        yield _line([_inked(text, row, column) for text, column in zip(shown, columns, strict=True)], widths, right)
+        yield _line(_shown(row, cells, columns, paper, widths), widths, right)
+
+
+class Flow:
+    """
+    A table whose rows come one at a time, each to be shown at once: the header goes before the first of them.
+
+    What the paper has room for is decided by the first row. A column has at least what it `wants`, and grows with the
+    widest text that came so far.
+    """
+
+    def __init__(self, columns: Sequence[Column], paper: Paper) -> None:
+        self._columns = columns
+        self._paper = paper
+        self._widths: list[int] = []
+        self._right: list[bool] = []
+
+    def lines(self, row: Row) -> Iterator[Line]:
+        """Yield the row's line, and the header before the first one."""
+        first = not self._widths
+        if first:
+            later = {column.key: "-" * max(1, column.wants) for column in self._columns if row.get(column.key) is None}
+            self._columns = _seated([{**row, **later}], self._columns, self._paper)
+            self._widths = [max(width(self._paper.cell(each.heading)), each.wants) for each in self._columns]
+            self._right = [row.get(column.key) is not None and _is_number(row[column.key]) for column in self._columns]
+        columns, paper = self._columns, self._paper
+        heads, cells = [paper.cell(column.heading) for column in columns], _cells(row, columns, paper)
+        self._widths = [max(widest) for widest in zip(self._widths, map(width, cells), strict=True)]
+        fitted = self._widths if paper.room is None else _fitted(self._widths, columns, heads, paper.room)
+        if first:
+            yield _line([Ink(head, "strong") for head in heads], fitted, self._right)
+        yield _line(_shown(row, cells, columns, paper, fitted), fitted, self._right)
 
 
 def _seated(window: Sequence[Row], columns: Sequence[Column], paper: Paper) -> Sequence[Column]:
@@ -131,6 +158,15 @@ def _least(widths: Sequence[int], columns: Sequence[Column], heads: Sequence[str
 
 def _cells(row: Row, columns: Sequence[Column], paper: Paper) -> list[str]:
     return [paper.cell(column.show(row.get(column.key))) for column in columns]
+
+
+def _shown(row: Row, cells: Sequence[str], columns: Sequence[Column], paper: Paper, widths: Sequence[int]) -> list[Ink]:
+    """Return a row's cells, cut to their columns where the paper is too narrow."""
+    cut_to = [
+        text if paper.room is None or column.keep == "all" else cut(text, room, paper.ellipsis, keep=column.keep)
+        for text, column, room in zip(cells, columns, widths, strict=True)
+    ]
+    return [_inked(text, row, column) for text, column in zip(cut_to, columns, strict=True)]
 
 
 def _inked(text: str, row: Row, column: Column) -> Ink:

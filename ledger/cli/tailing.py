@@ -1,10 +1,10 @@
-"""Follows a ledger for `audit events --follow`: a line for each event, and the cursor to go on from at the end."""
+"""Follows a ledger for `audit events --follow`: a row for each event, and the cursor to go on from at the end."""
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any
@@ -17,12 +17,20 @@ from ledger.cli.draining import SIGNALS
 from ledger.cli.opening import reading
 from ledger.cli.output import Format, Output
 from ledger.cli.shell import Shell
-from ledger.cli.text import Ink, Line
+from ledger.cli.table import Column
 from ledger.replay.summary import summary as summary_of
 
 
-def followed(shell: Shell, format: Format | None, filters: dict[str, Any], *, after: int, limit: int | None) -> None:
-    """Print events until a signal comes, or `limit` of them were printed."""
+def followed(
+    shell: Shell,
+    format: Format | None,
+    filters: dict[str, Any],
+    columns: Sequence[Column],
+    *,
+    after: int,
+    limit: int | None,
+) -> None:
+    """Print events, from the first behind `after` on, until a signal comes, or `limit` of them were printed."""
     if format not in (None, "table", "jsonl"):
         raise click.UsageError("--follow goes with --format table or jsonl: what never ends has no other form.")
     out = Output(json=True) if format == "jsonl" else shell.out
@@ -30,21 +38,16 @@ def followed(shell: Shell, format: Format | None, filters: dict[str, Any], *, af
         if filters["call"] is not None:
             filters["call"] = find_call(reader, filters["call"]).call_id
         tail = Tail(reader, after=after, wait=stopped.wait, held=_Holders(shell).held, **filters)
-        told, last = 0, after
+        flow, told, last = out.flow(columns), 0, after
         for stored, event in islice(tail.events(), limit):
             told, last = told + 1, stored.position
             row = stored_to_wire(stored, event)
-            out.progressed(row, [_line(row, summary_of(event.body))])
+            out.progressed(row, flow.lines(row | {"summary": summary_of(event.body)}))
             if stopped.is_set():
                 break
         else:
             last = last if told == limit else tail.cursor
     shell.out.note(f"Go on with --after {last}")
-
-
-def _line(row: Mapping[str, Any], what: str) -> Line:
-    where = f"{row['position']:>8}  {row['recordedAt']}  {row['sessionId']}  "
-    return (Ink(where, "dim"), Ink(str(row["type"]), "strong"), f"  {row['tool'] or ''}  {what}")
 
 
 class _Holders:

@@ -6,7 +6,7 @@ from itertools import count, islice
 import pytest
 
 from ledger.cli.rows import Row
-from ledger.cli.table import WINDOW, Column, Paper, lines, plain, tail
+from ledger.cli.table import WINDOW, Column, Flow, Paper, lines, plain, tail
 from ledger.cli.text import paint, width
 
 PIPE = Paper(None, "utf-8")
@@ -161,3 +161,32 @@ def test_a_column_that_wants_room_takes_it_from_one_that_may_go(room: int, heads
     """It would fit cut to 8 characters; what it wants is more, so the other one goes."""
     columns = [Column(key="text", wants=12), Column(key="seq", keep="all", leave=1)]
     assert printed([STEP], columns, Paper(room, "utf-8"))[0].split() == heads
+
+
+def flowed(rows: Sequence[Row], columns: list[Column], paper: Paper = PIPE) -> list[str]:
+    flow = Flow(columns, paper)
+    return [paint(line, color=False) for row in rows for line in flow.lines(row)]
+
+
+def test_rows_that_come_one_at_a_time_are_a_table_at_once() -> None:
+    """The header goes before the first row; a column grows with what comes, numbers stand right."""
+    rows: list[Row] = [{"n": 7, "a": "x", "b": None}, {"n": 12, "a": "wide", "b": "y"}, {"n": 1234, "a": "z", "b": "y"}]
+    assert flowed(rows, [Column(key="n"), Column(key="a"), Column(key="b")]) == [
+        "N  A  B",
+        "7  x  -",
+        "12  wide  y",
+        "1234  z     y",
+    ]
+    assert flowed(rows[:1], [Column(key="b", wants=4), Column(key="a")]) == ["B     A", "-     x"]
+    assert flowed(rows[:1], [Column(key="name"), Column(key="n", title="NUMBER")]) == ["NAME  NUMBER", "-          7"]
+
+
+def test_rows_that_come_one_at_a_time_are_cut_to_the_paper() -> None:
+    """What has no room in the first row goes, and texts are cut, as in a table that is whole."""
+    columns = [Column(key="id", keep="all"), Column(key="seq", keep="all", leave=1), Column(key="text")]
+    rows: list[Row] = [{"id": "a" * 8, "seq": 1, "text": "b" * 30}, {"id": "c" * 8, "seq": 2, "text": "d" * 30}]
+    assert flowed(rows, columns, Paper(20, "utf-8")) == printed(rows, columns, Paper(20, "utf-8"))
+    assert flowed(rows, columns, Paper(30, "utf-8")) == printed(rows, columns, Paper(30, "utf-8"))
+    later: list[Row] = [{"id": "a" * 8, "text": None, "more": "b" * 30}, {"id": "c" * 8, "text": "d", "more": "e"}]
+    columns = [Column(key="id", keep="all"), Column(key="text"), Column(key="more")]
+    assert [line.split()[1] for line in flowed(later, columns, Paper(24, "utf-8"))] == ["TEXT", "-", "d"]

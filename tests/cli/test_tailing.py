@@ -32,11 +32,19 @@ def test_events_are_lines(world: Path, form: tuple[str, ...]) -> None:
     assert followed == [json.loads(line) for line in plain]
 
 
+def test_a_table_has_the_columns_that_it_has_without(world: Path) -> None:
+    """The header, the times and the values are those of the table that does not follow; only widths may differ."""
+    followed = ledger("audit", "events", "--follow", "--limit", "9").stdout.splitlines()
+    plain = ledger("audit", "events", "--limit", "9").stdout.splitlines()
+    assert [line.split() for line in followed] == [line.split() for line in plain]
+    assert followed[0].split()[:3] == ["POS", "TIME", "(UTC)"]
+
+
 def test_the_cursor_leads_on(world: Path) -> None:
     """Behind the last event the place to go on from is told; from there nothing comes twice."""
     result = ledger("audit", "events", "--follow", "--limit", "3")
     assert "Go on with --after 3" in result.stderr
-    assert len(result.stdout.splitlines()) == 3
+    assert len(result.stdout.splitlines()) == 1 + 3
     assert [row["position"] for row in lines("--limit", "2", "--after", "3", "--format", "jsonl")] == [4, 5]
 
 
