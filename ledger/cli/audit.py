@@ -9,7 +9,7 @@ import click
 
 from ledger.cli.filtering import FATE, OF_TYPE, PAGE, PEOPLE, PLACE, PRINT, TIME, WITH_TYPE, options
 from ledger.cli.frame import Noun
-from ledger.cli.looks import CALL, SESSION, STATE, TOOL, VERSION, at, tone_of_event
+from ledger.cli.looks import CALL, SESSION, STATE, TOOL, VERSION, WHY, at, tone_of_event
 from ledger.cli.output import Format
 from ledger.cli.rows import Row
 from ledger.cli.shell import Shell, format_option
@@ -23,7 +23,7 @@ CALL_COLUMNS: Final = (
     TOOL,
     VERSION,
     STATE,
-    Column(key="why"),
+    Column(key="why", wants=WHY),
     Column(key="durationMs", title="MS", keep="all", leave=1),
 )
 EVENT_COLUMNS: Final = (

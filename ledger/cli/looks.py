@@ -42,6 +42,8 @@ def version(number: int | None) -> str:
     return "-" if number is None else f"v{number}"
 
 
+WHY: Final = 15
+"""Columns that a reason wants: `outcome-unknown` is the one that people have to tell from the others."""
 CALL: Final = Column(key="callId", title="CALL", show=tail, keep="all")
 SESSION: Final = Column(key="sessionId", title="SESSION")
 TOOL: Final = Column(key="tool")

@@ -211,5 +211,6 @@ def retired_lines(data: Row) -> Iterator[Line]:
     if data["openCalls"] is None:
         yield Ink("No ledger was looked at: open calls and sessions are not known here.", "warn")
     yield (Ink("written  ", "good"), data["path"]) if data["written"] else "Nothing is written."
+    yield "What may follow:"
     for command in data["next"]:
         yield ("  ", Ink(command, "strong", whole=True))

@@ -11,7 +11,7 @@ import click
 from ledger.cli.commands import copyable
 from ledger.cli.faults import WAITS
 from ledger.cli.frame import Noun
-from ledger.cli.looks import CALL, SESSION, TOOL, VERSION
+from ledger.cli.looks import CALL, SESSION, TOOL, VERSION, WHY
 from ledger.cli.output import Format
 from ledger.cli.rows import Row
 from ledger.cli.shell import Shell, format_option
@@ -28,7 +28,7 @@ COLUMNS: Final = (
     TOOL,
     VERSION,
     SESSION,
-    Column(key="why"),
+    Column(key="why", wants=WHY),
     Column(key="expires", title="EXPIRES", keep="all", tone=lambda text: "bad" if text == "expired" else None),
     Column(key="arguments"),
 )

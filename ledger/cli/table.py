@@ -39,8 +39,8 @@ class Column:
 
     `key` is the row's wire name, `title` the header (default: the key in capitals), `show` turns the value into text,
     `keep` says which end of a text stays when the terminal is too narrow ("all" = never cut), `tone` colours a value.
-    Where that is not enough, or a column has less than it `wants`, `short` shows the values of the columns that have
-    one, and then the columns with `leave` go, the lowest number first.
+    Where that is not enough, or a column has less than it `wants`, the columns without any value go; then `short`
+    shows the values of the columns that have one, and then the columns with `leave` go, the lowest number first.
     """
 
     key: str
@@ -132,6 +132,9 @@ def _seated(window: Sequence[Row], columns: Sequence[Column], paper: Paper) -> S
     """Return the columns that the paper has room for, if only so in their short form."""
     if paper.room is None or _least_room(window, columns, paper) <= paper.room:
         return columns
+    columns = [column for column in columns if any(row.get(column.key) is not None for row in window)] or columns
+    if _least_room(window, columns, paper) <= paper.room:
+        return columns
     columns = [replace(column, show=column.short) if column.short else column for column in columns]
     for number in sorted({column.leave for column in columns if column.leave}):
         if _least_room(window, columns, paper) <= paper.room:
@@ -144,8 +147,7 @@ def _least_room(window: Sequence[Row], columns: Sequence[Column], paper: Paper) 
     heads = [paper.cell(column.heading) for column in columns]
     seen = zip(heads, *(_cells(row, columns, paper) for row in window), strict=True)
     widths = [max(map(width, cells)) for cells in seen]
-    least = zip(_least(widths, columns, heads), widths, columns, strict=True)
-    return sum(max(low, min(have, column.wants)) for low, have, column in least) + len(GAP) * (len(columns) - 1)
+    return sum(_wanted(widths, columns, heads)) + len(GAP) * (len(columns) - 1)
 
 
 def _least(widths: Sequence[int], columns: Sequence[Column], heads: Sequence[str]) -> list[int]:
@@ -154,6 +156,12 @@ def _least(widths: Sequence[int], columns: Sequence[Column], heads: Sequence[str
         have if column.keep == "all" else min(have, max(width(head), _NARROWEST))
         for have, column, head in zip(widths, columns, heads, strict=True)
     ]
+
+
+def _wanted(widths: Sequence[int], columns: Sequence[Column], heads: Sequence[str]) -> list[int]:
+    """Return how far each column is cut before any has less than it wants."""
+    least = zip(_least(widths, columns, heads), widths, columns, strict=True)
+    return [max(low, min(have, column.wants)) for low, have, column in least]
 
 
 def _cells(row: Row, columns: Sequence[Column], paper: Paper) -> list[str]:
@@ -181,15 +189,20 @@ def _is_number(value: object) -> bool:
 
 
 def _fitted(widths: list[int], columns: Sequence[Column], heads: Sequence[str], room: int) -> list[int]:
-    """Take room from the widest column that may be cut, a column at a time, until the table fits or nothing is left."""
+    """
+    Take room from the widest column that may be cut, a column at a time, until the table fits or nothing is left.
+
+    What a column wants is taken from it last.
+    """
     least = _least(widths, columns, heads)
     fitted = [max(low, min(have, room)) for have, low in zip(widths, least, strict=True)]
-    over = sum(fitted) + len(GAP) * (len(fitted) - 1) - room
-    for _ in range(over):
-        spare = [have if have > low else 0 for have, low in zip(fitted, least, strict=True)]
-        if not any(spare):
-            break
-        fitted[spare.index(max(spare))] -= 1
+    for floor in (_wanted(widths, columns, heads), least):
+        over = sum(fitted) + len(GAP) * (len(fitted) - 1) - room
+        for _ in range(over):
+            spare = [have if have > low else 0 for have, low in zip(fitted, floor, strict=True)]
+            if not any(spare):
+                break
+            fitted[spare.index(max(spare))] -= 1
     return fitted
 
 

@@ -83,7 +83,7 @@ def report_lines(report: ImportReport) -> Iterator[Line]:
 
 
 def _line(session: SessionReport) -> str:
-    left = f", {session.open} of them without a result" if session.open else ""
+    left = f", {session.open} without a result" if session.open else ""
     return f"{session.session_id}: {session.state}, {counted(session.calls, 'call')}{left}"
 
 

@@ -221,6 +221,21 @@ def test_python_has_the_same_counts(world: Path) -> None:
     assert data("audit", "versions", "--tenant", "acme") == versions
 
 
+def test_a_reason_is_read_whole_in_80_columns(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Why a call waits is not cut while a year, or a column without any value, takes room beside it."""
+    from ledger.cli import main
+
+    for command in ("review list --session crash", "audit calls --state needs-review"):
+        if command.startswith("review"):
+            with opened(world) as host:
+                host.resume("crash", execute=False)
+        out, _ = terminal(monkeypatch)
+        monkeypatch.setenv("COLUMNS", "80")
+        with pytest.raises(SystemExit):
+            main.main([*command.split(), "--no-color"])
+        assert "outcome-unknown" in out.shown
+
+
 @pytest.mark.parametrize(
     "command",
     [

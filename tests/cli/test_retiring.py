@@ -72,6 +72,7 @@ def test_hidden_then_compat(here: Shelf) -> None:
             "  instead  grep: the text is known",
             "1 call of it not ended yet: `ledger resume` goes by the new stage.",
             "written  schemas/tools/search_code/tool.json",
+            "What may follow:",
             "  ledger tool check",
             "  ledger tool retire search_code --stage compat",
         ],

@@ -40,7 +40,7 @@ def test_a_transcript_is_imported(empty: Path) -> None:
         "Sessions: 2 (2 new), read as openai.",
         "Calls: 4, without a result: 2. Events added: 17.",
         "  - one: new, 2 calls",
-        "  - two: new, 2 calls, 2 of them without a result",
+        "  - two: new, 2 calls, 2 without a result",
     ]
     again = ledger("session", "import", "t.jsonl")
     assert (again.exit_code, again.stdout.splitlines()[0]) == (0, "Sessions: 2 (2 unchanged), read as openai.")

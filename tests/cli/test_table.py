@@ -156,6 +156,15 @@ def test_a_narrow_terminal_has_less_in_it(room: int | None, heads: list[str], at
     assert room is None or room < 12 or width(row) <= room
 
 
+@pytest.mark.parametrize(
+    ("room", "heads", "at"), [(None, 4, "2026-05"), (28, 4, "2026-05"), (23, 3, "2026-05"), (21, 3, "05")]
+)
+def test_a_column_without_a_value_goes_first(room: int | None, heads: int, at: str) -> None:
+    """What nobody has is not worth a year; where there is room for all, and in a pipe, it stays."""
+    head, row = printed([{**STEP, "more": None}, {**STEP, "more": None}], STEPS, Paper(room, "utf-8"))[:2]
+    assert (len(head.split()), row.split()[0]) == (heads, at)
+
+
 @pytest.mark.parametrize(("room", "heads"), [(17, ["TEXT", "SEQ"]), (16, ["TEXT"])])
 def test_a_column_that_wants_room_takes_it_from_one_that_may_go(room: int, heads: list[str]) -> None:
     """It would fit cut to 8 characters; what it wants is more, so the other one goes."""
