@@ -161,7 +161,7 @@ def test_a_narrow_terminal_has_less_in_it(room: int | None, heads: list[str], at
 )
 def test_a_column_without_a_value_goes_first(room: int | None, heads: int, at: str) -> None:
     """What nobody has is not worth a year; where there is room for all, and in a pipe, it stays."""
-    head, row = printed([{**STEP, "more": None}, {**STEP, "more": None}], STEPS, Paper(room, "utf-8"))[:2]
+    head, row = printed([{**STEP, "more": None}, {**STEP, "more": None}], [*STEPS], Paper(room, "utf-8"))[:2]
     assert (len(head.split()), row.split()[0]) == (heads, at)
 
 
