@@ -97,7 +97,7 @@ def resolve(call: Call, answer: Answer, reviewer: Reviewer) -> CallReviewed:
     run and `run` alone is asked for, or would run by the word of somebody whom its policy did not ask.
     """
     if call.state != "needs-review" or call.flag is None:
-        raise _not_asked(call, "review")
+        raise _not_asked(call, "verdict")
     if call.flag.duplicate_of is not None:
         raise VerdictRefused(
             f"call {call.call_id} is a copy of {call.flag.duplicate_of}", hint="Resolve the original; it settles both."

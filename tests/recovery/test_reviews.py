@@ -218,7 +218,7 @@ def test_a_request_takes_no_verdict(scene: Scene) -> None:
     call_id = awaiting(scene)
     ledger = scene.open()
     for verdict in ("run", "abandon", "happened", "did-not-happen"):
-        with pytest.raises(VerdictRefused, match="waits for an approval; no review is asked") as refused:
+        with pytest.raises(VerdictRefused, match="waits for an approval; no verdict is asked") as refused:
             ledger.resolve(call_id, verdict, by="ada")
         for command in ("approve", "deny"):
             assert f"`ledger review {command} {call_id}`" in str(refused.value.hint)
@@ -231,7 +231,7 @@ def test_a_call_that_waits_for_nobody_takes_no_answer(scene: Scene) -> None:
     proposed = session.propose("act", {"number": 1})
     with pytest.raises(VerdictRefused, match="is proposed; no approval is asked"):
         ledger.approve(proposed.call_id)
-    with pytest.raises(VerdictRefused, match="is proposed; no review is asked"):
+    with pytest.raises(VerdictRefused, match="is proposed; no verdict is asked"):
         ledger.resolve(proposed.call_id, "abandon")
     with pytest.raises(VerdictRefused, match="is proposed; no answer is asked"):
         ledger.resolve(proposed.call_id, arguments={"number": 2})
