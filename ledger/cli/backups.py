@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ledger.cli.checking import extent
 from ledger.cli.faults import DONE, FAILED, INTEGRITY
 from ledger.cli.layout import bullets
 from ledger.cli.rows import Row
@@ -22,12 +23,12 @@ def backed_up(url: str, file: str) -> tuple[Row, list[Line], int]:
         "size": health.size,
         "revision": health.revision,
         "sessions": health.chains.sessions,
+        "ownStreams": list(health.chains.own),
         "events": health.chains.events,
         "sound": health.sound,
         "found": found,
     }
-    recorded = f"{counted(health.chains.events, 'event')} in {counted(health.chains.sessions, 'stream')}"
-    lines: list[Line] = [f"Copied {done.source} to {done.path}: {health.size} bytes, {recorded}."]
+    lines: list[Line] = [f"Copied {done.source} to {done.path}: {health.size} bytes, {extent(data)}."]
     if health.sound:
         lines.append(Ink("The copy is whole, and so is every chain of digests in it.", "good"))
         return data, lines, DONE

@@ -114,6 +114,7 @@ def _found(health: Health | ServerHealth) -> Row:
     chains, orphans = health.chains, health.orphans
     return {
         "sessions": chains.sessions,
+        "ownStreams": list(chains.own),
         "events": chains.events,
         "brokenChains": chains.bad,
         "chainFaults": [
@@ -170,8 +171,14 @@ def health_lines(data: Row, rebuild: str) -> Iterator[Line]:
         yield from bullets(notes)
 
 
+def extent(data: Row) -> str:
+    """Return how much is recorded, in words: sessions as people know them, and what the ledger keeps beside them."""
+    own = f" and in {', '.join(data['ownStreams'])}, the ledger's own stream" if data["ownStreams"] else ""
+    return f"{counted(data['events'], 'event')} in {counted(data['sessions'], 'session')}{own}"
+
+
 def _recorded(data: Row) -> dict[str, str]:
-    found = {"recorded": f"{counted(data['events'], 'event')} in {counted(data['sessions'], 'stream')}"}
+    found = {"recorded": extent(data)}
     upcasts = data["upcasts"]
     if upcasts["recorded"]:
         found["upcasts"] = f"{upcasts['confirmed']} of {upcasts['recorded']} confirmed against their files"

@@ -14,7 +14,7 @@ from ledger.store.maintenance import Health, check
 from ledger.store.sqlite import door
 from ledger.store.sqlite.faults import translated
 from ledger.store.sqlite.files import Files
-from ledger.store.sqlite.opening import reading
+from ledger.store.sqlite.opening import reading, refuse_missing_folder
 from ledger.store.urls import MEMORY, mask_url, sqlite_path
 
 __all__ = ["Backup", "backup"]
@@ -39,20 +39,26 @@ def backup(url: str, target: str | Path) -> Backup:
     The file is never copied as bytes: its log would be missing, and closing it would drop SQLite's locks in this
     process (https://sqlite.org/howtocorrupt.html, 1.2 and 2.2). The copy gets its name when it is whole and on the
     disk; until then, and where anything fails, there is no such file. A damaged ledger is copied as it is; look at
-    `Backup.health`. Raises `UsageError` where the target is there already, `NoDatabase`, `StoreUnavailable`.
+    `Backup.health`. Raises `UsageError` where the target is there already, `NoDatabase`, `StoreUnavailable`, also where
+    its folder is missing.
     """
     if "://" in url and (url.startswith(MEMORY) or not url.startswith("sqlite:")):
         hint = "PostgreSQL has pg_dump and pg_basebackup; a ledger in memory is gone with its process."
         raise UsageError(f"{mask_url(url)} is no file that can be copied", hint=hint)
     source, path = Files(sqlite_path(url)), Path(os.path.abspath(target))  # noqa: PTH100 - a link keeps its name
+    refuse_missing_folder(path, "the copy")
     _refuse_taken(path)
     copy = path.with_name(f"{path.name}.{os.getpid()}.partial")
     try:
         with reading(source) as connection:
             os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             health = _published(connection, copy, path)
+    except FileExistsError as error:
+        hint = "A backup that was killed left it there: remove it, and begin again."
+        raise StoreUnavailable(f"{copy} is in the way", hint=hint) from error
     except OSError as error:
-        raise StoreUnavailable(f"cannot copy the ledger to {path}: {error}", hint="Name another place.") from error
+        why = error.strerror or error  # without the name of the half-made copy
+        raise StoreUnavailable(f"cannot copy the ledger to {path}: {why}", hint="Name another place.") from error
     door.settle(path.parent)
     return Backup(source.database, path, replace(health, path=path))
 

@@ -56,6 +56,7 @@ class Chains:
     """
     What became of every session's chain.
 
+    `sessions` counts those of agents, `own` names the streams that the ledger keeps for itself (`_catalog`).
     `faults` names the first bad event of each bad session, at most `MOST_SHOWN`; `bad` counts the sessions.
     `clock_back` counts events recorded at an earlier time than the one before them: order is by sequence, so that is
     no fault.
@@ -66,6 +67,7 @@ class Chains:
     bad: int
     faults: tuple[ChainFault, ...]
     clock_back: int
+    own: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +132,14 @@ class Tally:
     bad: int = 0
     clock_back: int = 0
     faults: list[ChainFault] = field(default_factory=list)
+    own: list[str] = field(default_factory=list)
 
     def add(self, walk: Walk) -> None:
         """Count one session's walk."""
-        self.sessions += 1
+        if str(walk.session_id).startswith("_"):  # no session of an agent may begin so
+            self.own.append(walk.session_id)
+        else:
+            self.sessions += 1
         self.events += walk.events
         self.clock_back += walk.clock_back
         if walk.fault is not None:
@@ -151,7 +157,7 @@ class Tally:
 
     def chains(self) -> Chains:
         """Return what was found."""
-        return Chains(self.sessions, self.events, self.bad, tuple(self.faults), self.clock_back)
+        return Chains(self.sessions, self.events, self.bad, tuple(self.faults), self.clock_back, tuple(self.own))
 
 
 def walked(session_id: str, rows: Iterable[Row], head: Row | None, readable: Callable[[Row], Row]) -> Walk:

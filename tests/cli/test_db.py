@@ -82,10 +82,25 @@ def test_a_sound_ledger(world: Path) -> None:
     """Everything was looked at and nothing is wrong: the status is 0."""
     result = ledger("db", "check")
     assert result.exit_code == 0
-    for words in ("journal wal, synchronous full", "in 4 streams", "The file is whole, and so is every chain"):
+    for words in ("journal wal, synchronous full", "The file is whole, and so is every chain"):
         assert words in result.stdout
     found = data("db", "check")
     assert (found["sound"], found["brokenChains"], found["differences"], found["unreadable"]) == (True, 0, 0, 0)
+
+
+def test_what_the_ledger_keeps_for_itself_is_no_session(world: Path) -> None:
+    """The stream of published tools is named beside the sessions that people know, here and of a copy."""
+    sessions = len(data("session"))
+    for asked in (("check",), ("backup", "copy.db")):
+        assert f"in {sessions} sessions and in _catalog, the ledger's own stream" in ledger("db", *asked).stdout
+    for found in (data("db", "check"), data("db", "backup", "other.db")):
+        assert (found["sessions"], found["ownStreams"]) == (sessions, ["_catalog"])
+
+
+def test_a_new_ledger_has_nothing(empty: Path) -> None:
+    """No event, and no stream of its own."""
+    ledger("db", "upgrade")
+    assert "0 events in 0 sessions\n" in ledger("db", "check").stdout
 
 
 @pytest.mark.parametrize(

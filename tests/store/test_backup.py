@@ -102,12 +102,14 @@ def test_a_half_made_copy_of_another_run_stays(url: str, tmp_path: Path) -> None
     """What a killed process of this number left behind is told, not written over."""
     left = tmp_path / f"copy.db.{os.getpid()}.partial"
     left.write_text("half")
-    with pytest.raises(StoreUnavailable, match="partial"):
+    with pytest.raises(StoreUnavailable, match=r"partial is in the way\. A backup that was killed left it"):
         backup(url, tmp_path / "copy.db")
     assert left.read_text() == "half"
 
 
-@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), sqlite3.OperationalError("disk is full")])
+@pytest.mark.parametrize(
+    "error", [OSError(28, "No space left on device", "copy.db.7.partial"), sqlite3.OperationalError("disk is full")]
+)
 def test_a_copy_that_fails_leaves_nothing(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
@@ -117,11 +119,19 @@ def test_a_copy_that_fails_leaves_nothing(
         raise error
 
     monkeypatch.setattr(module, "check", full)
-    with pytest.raises(StoreUnavailable, match="cannot copy the ledger to"):
+    with pytest.raises(StoreUnavailable, match="cannot copy the ledger to") as failed:
         backup(url, tmp_path / "copy.db")
+    assert ".partial" not in str(failed.value)
     assert names(tmp_path) == ["ledger.db", "ledger.db.lock"]
-    with pytest.raises(StoreUnavailable, match="No such file"):
-        backup(url, tmp_path / "nowhere" / "copy.db")
+
+
+def test_a_copy_needs_a_folder(url: str, tmp_path: Path) -> None:
+    """A folder that is missing, or is none, is named, and what to do; never a file that the copy would have been."""
+    for folder, what in ((tmp_path / "nowhere", "does not exist"), (tmp_path / "ledger.db", "is no folder")):
+        with pytest.raises(StoreUnavailable) as refused:
+            backup(url, folder / "copy.db")
+        assert refused.value.message == f"the copy's folder {folder} {what}"
+        assert refused.value.hint == "Make it first, or name another place."
 
 
 def test_only_a_file_can_be_copied(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def prepare(files: Files, *, create: bool, migrate: Migrate, patience: float) ->
     """
     if not create:
         _refuse_missing(files)
-    _refuse_missing_folder(files)
+    refuse_missing_folder(files.database, "the ledger")
     files.refuse_odd()
     files.refuse_network()
     try:
@@ -147,12 +147,12 @@ def _refuse_missing(files: Files) -> None:
         raise NoDatabase(f"there is no ledger at {files.database}", hint=_HOW_TO_MAKE)
 
 
-def _refuse_missing_folder(files: Files) -> None:
+def refuse_missing_folder(path: Path, what: str) -> None:
     """A slip of the pen in a path shall not begin a second ledger: SQLite makes no folder either."""
-    folder = files.database.parent
+    folder = path.parent
     if not folder.is_dir():
-        what = "is no folder" if folder.exists() else "does not exist"
-        raise StoreUnavailable(f"the ledger's folder {folder} {what}", hint="Make it first, or name another place.")
+        why = "is no folder" if folder.exists() else "does not exist"
+        raise StoreUnavailable(f"{what}'s folder {folder} {why}", hint="Make it first, or name another place.")
 
 
 def _refuse(files: Files, tables: Tables, *, create: bool) -> None:
