@@ -25,17 +25,10 @@ from sqlalchemy import (
 from sqlalchemy.orm import registry
 from sqlmodel import Field, SQLModel
 
-from ledger.calls import TERMINAL
+from ledger.store.columns import IS_BAD_END, IS_OPEN, IS_RARE
 
 BIG = BigInteger().with_variant(Integer, "sqlite")  # only INTEGER is SQLite's own row number
 TEXT = Text().with_variant(Text(collation="C"), "postgresql")  # by code point, whatever the server's language
-
-IS_RARE = (
-    "type NOT IN ('call.authorized', 'call.proposed', 'call.started', 'call.succeeded', 'call.validated',"
-    " 'message.recorded', 'turn.recorded')"
-)
-IS_OPEN = f"state NOT IN ({', '.join(repr(state) for state in sorted(TERMINAL))})"
-IS_BAD_END = f"state IN ({', '.join(repr(state) for state in sorted(TERMINAL - {'succeeded'}))})"
 
 
 class Table(SQLModel, registry=registry()):

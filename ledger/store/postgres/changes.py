@@ -21,9 +21,8 @@ from ledger.store.postgres.door import Connection, numbered
 from ledger.store.postgres.places import ServerPlaces, hold
 from ledger.store.postgres.texts import kept, readable, short
 from ledger.store.rules import Link
+from ledger.store.writing import Answer, Request
 
-Request: TypeAlias = Append | rules.Renewal | rules.Return
-Answer: TypeAlias = Appended | bool
 About: TypeAlias = tuple[str, str | None, str | None, str | None]
 """What of an event makes tags: session, tenant, principal, actor."""
 

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeAlias
 from ledger.calls import CallRow
 from ledger.events import read_event
 from ledger.store import tags
+from ledger.store.columns import STORED, Row
 from ledger.store.paging import paged
 from ledger.store.port import StoredEvent
 from ledger.store.postgres import sql
@@ -23,7 +24,7 @@ PAGE: Final = 500
 ALONE: Final = "LOCK TABLE call, session_tag, call_resource IN SHARE ROW EXCLUSIVE MODE"
 """Readers go on; writers wait."""
 
-_EVENTS: Final = f"SELECT {sql.STORED} FROM event WHERE position > %s ORDER BY position LIMIT %s"  # noqa: S608 - our own names
+_EVENTS: Final = f"SELECT {STORED} FROM event WHERE position > %s ORDER BY position LIMIT %s"  # noqa: S608 - our own names
 _FIRSTS: Final = "SELECT call_id, min(position) FROM event WHERE call_id = ANY(%s) GROUP BY call_id"
 _SELECTS: Final = {
     "session_tag": "SELECT name, value, session_id FROM session_tag",
@@ -82,9 +83,9 @@ def compare(connection: Connection, *, write: bool) -> list[tuple[str, int]]:
     return found
 
 
-def _expected(connection: Connection) -> dict[str, set[sql.Row]]:
+def _expected(connection: Connection) -> dict[str, set[Row]]:
     """Return the rows that the events lead to, as they are written."""
-    found: dict[str, set[sql.Row]] = {"session_tag": set(), "call_resource": set()}
+    found: dict[str, set[Row]] = {"session_tag": set(), "call_resource": set()}
 
     def page(after: int, size: int) -> list[StoredEvent]:
         return [sql.stored_event(row) for row in connection.execute(_EVENTS, (after, size)).fetchall()]

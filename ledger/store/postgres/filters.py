@@ -11,34 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ledger.calls import TERMINAL
+from ledger.store.columns import BAD_ENDS, FREQUENT, IS_BAD_END, IS_OPEN, IS_RARE
 from ledger.store.port import EQUAL_OF_CALLS, EQUAL_OF_EVENTS, CallFilter, EventFilter
 from ledger.store.postgres.texts import kept, short
 from ledger.store.rules import SHORTEST_PART
 from ledger.store.tags import ACTOR, PRINCIPAL, TENANT, label_name
 from ledger.strictjson import canonical
-
-IS_OPEN: Final = f"state NOT IN ({', '.join(repr(state) for state in sorted(TERMINAL))})"
-"""As in the partial index on open calls."""
-
-BAD_ENDS: Final = TERMINAL - {"succeeded"}
-IS_BAD_END: Final = f"state IN ({', '.join(repr(state) for state in sorted(BAD_ENDS))})"
-"""As in the partial index on calls that ended badly."""
-
-FREQUENT: Final = frozenset(
-    {
-        "call.authorized",
-        "call.proposed",
-        "call.started",
-        "call.succeeded",
-        "call.validated",
-        "message.recorded",
-        "turn.recorded",
-    }
-)
-"""Types that the index by type leaves out."""
-
-IS_RARE: Final = f"type NOT IN ({', '.join(repr(name) for name in sorted(FREQUENT))})"
-"""As in the partial index by type."""
 
 LONGEST_INDEXED: Final = 500
 """Characters from which on the indexes of `_SHORT` leave a text out, as the tables say."""

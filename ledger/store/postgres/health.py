@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ledger.errors import StoreUnavailable
 from ledger.store.chains import MOST_SHOWN, Chains, Orphans, ServerHealth, Tally, walked
-from ledger.store.postgres import sql
+from ledger.store.columns import EVENT_COLUMNS
 from ledger.store.postgres.door import Connection, Server
 from ledger.store.postgres.opening import check as check_tables
 from ledger.store.postgres.reader import Readers
@@ -32,7 +32,7 @@ RAISES: Final = (
 """What the triggers run."""
 
 _EVENTS: Final = (
-    f"SELECT {', '.join(f'e.{name}' for name in sql.EVENT_COLUMNS)}, e.position, h.sequence, h.digest"  # noqa: S608 - ours
+    f"SELECT {', '.join(f'e.{name}' for name in EVENT_COLUMNS)}, e.position, h.sequence, h.digest"  # noqa: S608 - ours
     " FROM event e LEFT JOIN session_head h USING (session_id) ORDER BY e.session_id, e.sequence"
 )
 _LONE_HEADS: Final = (

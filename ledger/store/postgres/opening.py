@@ -2,39 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
-from ledger.errors import NoDatabase, SchemaOutdated
+from ledger.errors import NoDatabase
 from ledger.ids import Clock
 from ledger.store.postgres.door import Connection, Server
 from ledger.store.postgres.store import PostgresStore, ReadOnlyPostgresStore
-from ledger.store.schema import EPOCH, HEAD, Migrate
+from ledger.store.schema import Migrate, Tables, outdated
 
 _HOW_TO_MAKE: Final = '`ledger db upgrade` makes the tables, and so does Ledger.open(migrate="auto").'
 _THERE: Final = (
     "SELECT to_regclass('event') IS NOT NULL, to_regclass('session_head') IS NOT NULL,"
     " to_regclass('alembic_version') IS NOT NULL"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Tables:
-    """What a schema holds: `revision` is None where there is no ledger in it, `foreign` where names are taken."""
-
-    revision: str | None
-    epoch: int
-    foreign: bool
-
-    @property
-    def current(self) -> bool:
-        """Whether this release can work with them: its own, or newer ones that only added to them."""
-        return self.revision == HEAD or (self.revision is not None and self.revision > HEAD and self.epoch == EPOCH)
-
-    @property
-    def newer(self) -> bool:
-        """Whether a newer release made them so that this one cannot work with them."""
-        return self.epoch > EPOCH
 
 
 def tables_of(connection: Connection) -> Tables:
@@ -78,7 +58,7 @@ def check(server: Server, migrate: Migrate) -> Tables:
         tables = tables_of(connection)
     _refuse(server, tables, create=False)
     if migrate != "off" and not tables.current:
-        raise _outdated(server, tables)
+        raise outdated(server.shown, tables)
     return tables
 
 
@@ -94,7 +74,7 @@ def prepare(server: Server, *, create: bool, migrate: Migrate) -> str | None:
     if tables.current or (migrate == "off" and tables.revision is not None):
         return tables.revision
     if tables.newer or migrate != "auto":
-        raise _outdated(server, tables)
+        raise outdated(server.shown, tables)
     from ledger.store.migrate import upgrade_server
 
     upgrade_server(server.engine)
@@ -127,15 +107,3 @@ def _refuse(server: Server, tables: Tables, *, create: bool) -> None:
         )
     if tables.revision is None and not create:
         raise NoDatabase(f"{server.shown} holds no ledger", hint=_HOW_TO_MAKE)
-
-
-def _outdated(server: Server, tables: Tables) -> SchemaOutdated:
-    if tables.newer:
-        return SchemaOutdated(
-            f"{server.shown} was upgraded by a newer release (tables {tables.revision}, here {HEAD})",
-            hint="Upgrade this program.",
-        )
-    return SchemaOutdated(
-        f"{server.shown} has the tables of an older release ({tables.revision}, here {HEAD})",
-        hint="Run `ledger db upgrade`.",
-    )

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import psycopg
 
-from ledger.calls import WAITING, CallRow
+from ledger.calls import CallRow
 from ledger.errors import StoreUnavailable
-from ledger.store import rules
+from ledger.store.columns import IS_OPEN, PLACED, SESSIONS, STORED, Row, session_row
 from ledger.store.fits import Group, in_order, tally
 from ledger.store.port import (
     CallFilter,
@@ -28,31 +28,18 @@ from ledger.store.port import (
 from ledger.store.postgres import sql
 from ledger.store.postgres.door import Connection, Server
 from ledger.store.postgres.faults import lost
-from ledger.store.postgres.filters import IS_OPEN, Where, call_where, event_where
+from ledger.store.postgres.filters import Where, call_where, event_where
 from ledger.store.postgres.texts import kept, readable
 from ledger.store.postgres.watermark import Watermark
 
 _READ: Final = (
-    f"SELECT {sql.STORED} FROM event"  # noqa: S608 - our own names
+    f"SELECT {STORED} FROM event"  # noqa: S608 - our own names
     " WHERE session_id = %s AND sequence > %s AND sequence <= %s ORDER BY sequence LIMIT %s"
 )
-_KEYED: Final = f"SELECT {sql.PLACED} FROM call WHERE tenant = %s AND idempotency_key = %s"  # noqa: S608 - our own names
-_IS_WAITING: Final = f"state IN ({', '.join(repr(state) for state in sorted(WAITING))})"
-_SESSIONS: Final = f"""
-    SELECT session_id, sequence,
-      (SELECT recorded_at FROM event e WHERE e.session_id = h.session_id AND e.sequence = 1),
-      (SELECT recorded_at FROM event e WHERE e.session_id = h.session_id AND e.sequence = h.sequence),
-      (SELECT record FROM event e WHERE e.session_id = h.session_id AND e.type = 'session.closed'
-        ORDER BY e.position LIMIT 1),
-      (SELECT count(*) FROM call c WHERE c.session_id = h.session_id),
-      (SELECT count(*) FROM call c WHERE c.session_id = h.session_id AND {IS_OPEN} AND {_IS_WAITING}),
-      (SELECT count(*) FROM call c WHERE c.session_id = h.session_id AND {IS_OPEN}),
-      owner, expires_at
-    FROM session_head h
-"""  # noqa: S608 - our own names
+_KEYED: Final = f"SELECT {PLACED} FROM call WHERE tenant = %s AND idempotency_key = %s"  # noqa: S608 - our own names
 _PAGE: Final = "session_id > %s AND NOT starts_with(session_id, '_')"
-_ALL_SESSIONS: Final = f"{_SESSIONS} WHERE {_PAGE} ORDER BY session_id LIMIT %s"
-_UNFINISHED: Final = f"""{_SESSIONS} WHERE session_id IN (
+_ALL_SESSIONS: Final = f"{SESSIONS} WHERE {_PAGE} ORDER BY session_id LIMIT %s"
+_UNFINISHED: Final = f"""{SESSIONS} WHERE session_id IN (
       SELECT DISTINCT session_id FROM call c WHERE {IS_OPEN} AND {_PAGE}
         AND NOT EXISTS (SELECT 1 FROM event e WHERE e.session_id = c.session_id AND e.type = 'session.closed')
       ORDER BY session_id LIMIT %s)
@@ -95,7 +82,7 @@ class Readers:
                 self._pinned.connection = None
             connection.execute(sql.ROLLBACK)
 
-    def rows(self, statement: str, values: Sequence[Any]) -> list[sql.Row]:
+    def rows(self, statement: str, values: Sequence[Any]) -> list[Row]:
         """Return the rows of a SELECT; where the connection was lost meanwhile, those of a new one."""
         pinned = getattr(self._pinned, "connection", None) is not None
         try:
@@ -141,13 +128,13 @@ class ServerReader:
     def events(self, where: EventFilter, *, after: int = 0, limit: int) -> Sequence[StoredEvent]:
         """Return events over all sessions; see `Reader.events`."""
         found = event_where(where, after)
-        rows = self._readers.rows(found.select(sql.STORED), (*found.values, limit))
+        rows = self._readers.rows(found.select(STORED), (*found.values, limit))
         return list(map(sql.stored_event, rows))
 
     def calls(self, where: CallFilter, *, after: int = 0, limit: int) -> Sequence[PlacedCall]:
         """Return calls; see `Reader.calls`."""
         found = call_where(where, after)
-        rows = self._readers.rows(found.select(sql.PLACED), (*found.values, limit))
+        rows = self._readers.rows(found.select(PLACED), (*found.values, limit))
         return list(map(sql.placed_call, rows))
 
     def tally(self, where: CallFilter, by: tuple[GroupKey, ...]) -> Sequence[Tally]:
@@ -158,9 +145,9 @@ class ServerReader:
             ranks = self._ranks(found, by)
         return in_order(tally(key, group, *ranks.get(key, (None, None))) for key, group in groups.items())
 
-    def _groups(self, where: Where, by: Sequence[GroupKey]) -> Mapping[sql.Row, Group]:
+    def _groups(self, where: Where, by: Sequence[GroupKey]) -> Mapping[Row, Group]:
         columns = ", ".join(f"call.{name}" for name in (*by, "state"))
-        found: dict[sql.Row, Group] = {}
+        found: dict[Row, Group] = {}
         for row in self._readers.rows(f"{where.matching(f'{columns}, {_COUNTS}')} GROUP BY {columns}", where.values):
             *values, state, calls, repairable, timed = readable(row)
             before = found.get(tuple(values), Group(Counter(), 0, 0))
@@ -168,7 +155,7 @@ class ServerReader:
             found[tuple(values)] = Group(states, before.repairable + repairable, before.timed + timed)
         return found
 
-    def _ranks(self, where: Where, by: Sequence[GroupKey]) -> Mapping[sql.Row, tuple[float, float]]:
+    def _ranks(self, where: Where, by: Sequence[GroupKey]) -> Mapping[Row, tuple[float, float]]:
         """Return the 50th and 95th percentile of each group's durations, by nearest rank."""
         columns = [f"call.{name}" for name in by]
         ranks = [f"percentile_disc({part}) WITHIN GROUP (ORDER BY duration_ms)" for part in ("0.5", "0.95")]
@@ -193,20 +180,4 @@ class ServerReader:
     def sessions(self, *, after: str = "", limit: int, unfinished: bool = False) -> Sequence[SessionRow]:
         """Return sessions by id; see `Reader.sessions`."""
         asked = _UNFINISHED if unfinished else _ALL_SESSIONS
-        return [_session(row) for row in self._readers.rows(asked, (kept(after), limit))]
-
-
-def _session(row: sql.Row) -> SessionRow:
-    session_id, sequence, opened_at, last_at, closing, calls, waiting, is_open, owner, expires_at = readable(row)
-    return SessionRow(
-        session_id=session_id,
-        sequence=sequence,
-        opened_at=opened_at,
-        last_at=last_at,
-        closed=rules.close_reason(closing) if closing is not None else None,
-        calls=calls,
-        waiting=waiting,
-        open=is_open,
-        owner=owner,
-        owned_until=expires_at,
-    )
+        return [session_row(readable(row)) for row in self._readers.rows(asked, (kept(after), limit))]

@@ -8,42 +8,11 @@ from typing import Any, Final
 
 from ledger.calls import CallRow
 from ledger.events import Event, ToolVersionPublished
+from ledger.store.columns import CALL_COLUMNS, CALL_LIST, EVENT_COLUMNS, IDENTITY, PLACED, PLACES, RUNS, STORED, Row
 from ledger.store.port import Head, PlacedCall, StoredEvent
 from ledger.store.postgres.texts import bindable, kept, meant, readable
 from ledger.store.rules import Link
 from ledger.strictjson import canonical
-
-Row = tuple[Any, ...]
-
-EVENT_COLUMNS: Final = (
-    "session_id",
-    "sequence",
-    "event_id",
-    "type",
-    "format",
-    "call_id",
-    "tool",
-    "schema_version",
-    "turn",
-    "idx",
-    "revision",
-    "attempt",
-    "tenant",
-    "principal",
-    "recorded_at",
-    "record",
-    "digest",
-)
-STORED: Final = "position, session_id, sequence, event_id, type, call_id, tool, record, digest"
-"""The columns of a `StoredEvent`, in order."""
-
-CALL_COLUMNS: Final = CallRow._fields
-_CALL_LIST: Final = ", ".join(CALL_COLUMNS)
-PLACED: Final = f"position, {_CALL_LIST}"
-"""The columns of a `PlacedCall`, in order."""
-
-_IDENTITY: Final = 6
-"""The first columns of a call say which one it is (id, session, place, tool); no event changes them."""
 
 MOST_ROWS: Final = 64
 """Rows of one INSERT; 65,535 parameters are the most that the protocol takes."""
@@ -67,10 +36,10 @@ MOVE_HEAD: Final = (
 )
 
 PUT_CALL: Final = (
-    f"INSERT INTO call (position, {_CALL_LIST})"  # noqa: S608 - our own names
+    f"INSERT INTO call (position, {CALL_LIST})"  # noqa: S608 - our own names
     " VALUES (coalesce((SELECT min(position) FROM event WHERE call_id = %s), 0)"
     f"{', %s' * len(CALL_COLUMNS)}) ON CONFLICT (call_id) DO UPDATE SET"
-    f" {', '.join(f'{name} = excluded.{name}' for name in CALL_COLUMNS[_IDENTITY:])}"
+    f" {', '.join(f'{name} = excluded.{name}' for name in CALL_COLUMNS[IDENTITY:])}"
 )
 KEY_HOLDER: Final = "SELECT call_id FROM call WHERE tenant = %s AND idempotency_key = %s"
 AT_PLACE: Final = (
@@ -88,11 +57,9 @@ NEW_RESOURCE: Final = (
     " SELECT %s, min(position), call_id FROM event WHERE call_id = %s GROUP BY call_id ON CONFLICT DO NOTHING"
 )
 
-_RUNS: Final = "(SELECT 1 FROM call WHERE call.call_id = limited_start.call_id AND call.state = 'started')"
-_PLACES: Final = "SELECT limit_key, free_at, call_id FROM limited_start"
 ONE_AT_A_TIME: Final = "SELECT pg_advisory_xact_lock(%s)"
 FREE_UNTIL: Final = "DELETE FROM limited_start WHERE limit_key = %s AND free_at <= %s"
-FREE_ENDED: Final = f"DELETE FROM limited_start WHERE limit_key = %s AND NOT EXISTS {_RUNS}"  # noqa: S608 - our own words
+FREE_ENDED: Final = f"DELETE FROM limited_start WHERE limit_key = %s AND NOT EXISTS {RUNS}"  # noqa: S608 - our own words
 NOT_AFTER: Final = (
     "WITH late AS (DELETE FROM limited_start WHERE limit_key = %s AND free_at > %s RETURNING call_id)"
     " INSERT INTO limited_start (limit_key, free_at, call_id) SELECT %s, %s, call_id FROM late ON CONFLICT DO NOTHING"
@@ -103,11 +70,11 @@ FREE_AT: Final = "SELECT free_at FROM limited_start WHERE limit_key = %s ORDER B
 TAKE_PLACE: Final = "INSERT INTO limited_start (limit_key, free_at, call_id) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
 SWEEP_TIMED: Final = (
     "DELETE FROM limited_start WHERE (limit_key, free_at, call_id) IN"  # noqa: S608 - our own words
-    f" ({_PLACES} WHERE free_at > '' AND free_at <= %s LIMIT 16 FOR UPDATE SKIP LOCKED)"
+    f" ({PLACES} WHERE free_at > '' AND free_at <= %s LIMIT 16 FOR UPDATE SKIP LOCKED)"
 )
 SWEEP_RUNNING: Final = (
     "DELETE FROM limited_start WHERE (limit_key, free_at, call_id) IN"  # noqa: S608 - our own words
-    f" ({_PLACES} WHERE free_at = '' AND NOT EXISTS {_RUNS} LIMIT 16 FOR UPDATE SKIP LOCKED)"
+    f" ({PLACES} WHERE free_at = '' AND NOT EXISTS {RUNS} LIMIT 16 FOR UPDATE SKIP LOCKED)"
 )
 
 CALL: Final = f"SELECT {PLACED} FROM call WHERE call_id = %s"  # noqa: S608 - our own names

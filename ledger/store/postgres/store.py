@@ -6,53 +6,27 @@ import os
 import weakref
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Final, cast
+from typing import Final
 
 from ledger.calls import CallRow
-from ledger.errors import LedgerError, UsageError
 from ledger.ids import Clock
-from ledger.store import rules
-from ledger.store.group import GroupWriter
-from ledger.store.port import Append, Appended
-from ledger.store.postgres.changes import Answer, Request
 from ledger.store.postgres.comparing import ALONE, Difference, compare, differences, rewrite
 from ledger.store.postgres.door import Connection, Server
 from ledger.store.postgres.reader import Readers, ServerReader
-from ledger.store.postgres.writer import Writer, is_outcome
+from ledger.store.postgres.writer import Writer
+from ledger.store.writing import Grouped, Refusing, read_only
 
 
-class PostgresStore(ServerReader):
+class PostgresStore(Grouped, ServerReader):
     """A ledger in one database, shared by threads, processes and machines."""
 
     def __init__(self, server: Server, *, clock: Clock | None, patience: float) -> None:
         self._pool = Readers(server)
-        super().__init__(self._pool)
+        ServerReader.__init__(self, self._pool)
         self._server = server
         self._writer = Writer(server, clock, patience)
-        self._group: GroupWriter[Request, Answer] = GroupWriter(self._writer.commit)
+        Grouped.__init__(self, self._writer)
         _OPEN.add(self)
-
-    def append(self, request: Append) -> Appended:
-        """Record events; see `Store.append`."""
-        rules.check_request(request)
-        return cast("Appended", self._submit(request))
-
-    def append_all(self, requests: Sequence[Append]) -> Sequence[Appended | LedgerError]:
-        """Record the appends of several sessions in one commit; see `Batching`."""
-        for request in requests:
-            rules.check_request(request)
-        return cast("Sequence[Appended | LedgerError]", self._writer.commit(requests))
-
-    def renew(self, session_id: str, *, token: int, seconds: float) -> bool:
-        """Prolong a lease; see `Store.renew`."""
-        return bool(self._submit(rules.Renewal(session_id, token, seconds)))
-
-    def release(self, session_id: str, *, token: int) -> None:
-        """Give a lease back; see `Store.release`."""
-        self._submit(rules.Return(session_id, token))
-
-    def _submit(self, request: Request) -> Answer:
-        return self._group.submit(request, patience=None if is_outcome(request) else self._writer.patience)
 
     def rebuild(self, rows: Iterator[CallRow], *, write: bool) -> Sequence[Difference]:
         """Compare the projection with folded rows, in one state of the ledger; see `Store.rebuild`."""
@@ -91,41 +65,29 @@ class PostgresStore(ServerReader):
         self._pool.forget()
         self._writer.forget()
         self._server.forget()
-        self._group = GroupWriter(self._writer.commit)
+        self._regroup()
 
 
-class ReadOnlyPostgresStore(ServerReader):
+class ReadOnlyPostgresStore(Refusing, ServerReader):
     """A ledger opened for reading: every write is refused, by the server too."""
 
     def __init__(self, server: Server) -> None:
         self._pool = Readers(server)
         self._server = server
-        super().__init__(self._pool)
+        ServerReader.__init__(self, self._pool)
         _OPEN.add(self)
-
-    def append(self, request: Append) -> Appended:
-        """Refuse."""
-        raise _refusal(request)
-
-    def renew(self, session_id: str, *, token: int, seconds: float) -> bool:
-        """Refuse."""
-        raise _refusal(session_id, token, seconds)
-
-    def release(self, session_id: str, *, token: int) -> None:
-        """Refuse."""
-        raise _refusal(session_id, token)
 
     def rebuild(self, rows: Iterator[CallRow], *, write: bool) -> Sequence[Difference]:
         """Compare the projection with folded rows; see `Store.rebuild`. Refuses to write."""
         if write:
-            raise _refusal(rows)
+            raise read_only(rows)
         with self._pool.snapshot() as connection:
             return differences(connection, rows)
 
     def reindex(self, *, write: bool) -> Sequence[tuple[str, int]]:
         """Compare what is looked up beside the calls with the events; see `Store.reindex`. Refuses to write."""
         if write:
-            raise _refusal(write)
+            raise read_only(write)
         with self._pool.snapshot() as connection:
             return compare(connection, write=False)
 
@@ -138,10 +100,6 @@ class ReadOnlyPostgresStore(ServerReader):
         """Start anew in a forked child."""
         self._pool.forget()
         self._server.forget()
-
-
-def _refusal(*_what: object) -> UsageError:
-    return UsageError("this ledger was opened for reading only")
 
 
 _OPEN: Final[weakref.WeakSet[PostgresStore | ReadOnlyPostgresStore]] = weakref.WeakSet()

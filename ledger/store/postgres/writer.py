@@ -19,21 +19,17 @@ from ledger.ids import Clock
 from ledger.store import rules
 from ledger.store.port import Append, Appended, Head
 from ledger.store.postgres import sql
-from ledger.store.postgres.changes import MOST_KNOWN, About, Answer, Changes, Request
+from ledger.store.postgres.changes import MOST_KNOWN, About, Changes
 from ledger.store.postgres.door import Connection, Server, driver, leak
 from ledger.store.postgres.faults import contended, lost
 from ledger.store.postgres.texts import bindable, kept, meant
+from ledger.store.writing import Answer, Request, is_outcome
 
 T = TypeVar("T")
 Answers: TypeAlias = Sequence[Answer | LedgerError]
 
 PAUSES: Final = (0.0, 0.05, 0.2, 0.5, 1.0)
 """Seconds before a lost connection is made again; the last one again and again, while there is patience."""
-
-
-def is_outcome(request: Request) -> bool:
-    """Return whether a request waits for other writers without a deadline."""
-    return isinstance(request, Append) and rules.is_outcome(request)
 
 
 class Effort:

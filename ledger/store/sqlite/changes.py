@@ -6,19 +6,18 @@ import sqlite3
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from ledger.calls import CallRow
 from ledger.errors import LedgerError
 from ledger.events import ToolVersionPublished
 from ledger.store import places, rules
+from ledger.store.columns import IDENTITY
 from ledger.store.port import Append, Appended, Head, StoredEvent
 from ledger.store.rules import Link
 from ledger.store.sqlite import sql
 from ledger.store.sqlite.lookups import About, LookUps
-
-Request: TypeAlias = Append | rules.Renewal | rules.Return
-Answer: TypeAlias = Appended | bool
+from ledger.store.writing import Answer, Request
 
 _PROPOSED: Final = "call.proposed"
 
@@ -157,7 +156,7 @@ class Changes:
     def put_call(self, row: CallRow, proposed: int | None = None) -> None:
         """Write a call's row: a new one, at its proposal's position where the caller knows it, or over the old one."""
         if proposed is None:
-            if self._run(sql.MOVE_CALL, (*row[sql.IDENTITY :], row.call_id)).rowcount:
+            if self._run(sql.MOVE_CALL, (*row[IDENTITY:], row.call_id)).rowcount:
                 return
             proposed = self._run(sql.FIRST_OF_CALL, (row.call_id,)).fetchone()[0]
         self._run(sql.NEW_CALL, (proposed, *row))

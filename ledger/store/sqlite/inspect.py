@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import Any, Final
 
 from ledger.store.chains import MOST_SHOWN, Chains, Orphans, Tally, walked
+from ledger.store.columns import EVENT_COLUMNS
 from ledger.store.sqlite import sql
 
 GUARDS: Final = {
@@ -19,7 +20,7 @@ GUARDS: Final = {
 """The triggers that keep events as they are, each with the digest of its text."""
 
 _EVENTS: Final = (
-    f"SELECT {', '.join(sql.EVENT_COLUMNS)}, position FROM event"  # noqa: S608 - our own names
+    f"SELECT {', '.join(EVENT_COLUMNS)}, position FROM event"  # noqa: S608 - our own names
     " ORDER BY session_id, sequence"
 )
 _LONE_HEADS: Final = (

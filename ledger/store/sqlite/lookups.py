@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 
 from ledger.events import SessionOpened, read_event
 from ledger.store import tags
+from ledger.store.columns import STORED, Row
 from ledger.store.port import Append
 from ledger.store.sqlite import sql
 
@@ -27,7 +28,7 @@ NEW_SPAN: Final = (
     " FROM event WHERE position > ifnull((SELECT max(position) FROM event_span), 0)"
 )
 
-_EVENTS: Final = f"SELECT {sql.STORED} FROM event ORDER BY position"  # noqa: S608 - our own names
+_EVENTS: Final = f"SELECT {STORED} FROM event ORDER BY position"  # noqa: S608 - our own names
 _TIMES: Final = "SELECT position, recorded_at FROM event ORDER BY position"
 _FIRSTS: Final = "SELECT min(position) FROM event WHERE call_id = ?"
 _TAGS: Final = "SELECT name, value, session_id FROM session_tag"
@@ -76,9 +77,9 @@ def compare(connection: sqlite3.Connection, *, write: bool) -> list[tuple[str, i
 _SELECTS: Final = {"session_tag": _TAGS, "call_resource": _RESOURCES}
 
 
-def _expected(connection: sqlite3.Connection) -> dict[str, set[sql.Row]]:
+def _expected(connection: sqlite3.Connection) -> dict[str, set[Row]]:
     """Return the rows that the events lead to."""
-    found: dict[str, set[sql.Row]] = {"session_tag": set(), "call_resource": set()}
+    found: dict[str, set[Row]] = {"session_tag": set(), "call_resource": set()}
     for row in connection.execute(_EVENTS):
         stored = sql.stored_event(row)
         event = read_event(stored.record, stored)
@@ -102,7 +103,7 @@ def _wrong_spans(connection: sqlite3.Connection) -> int:
     return wrong + (span is not None) + sum(1 for _ in stored) + (tail >= tags.SPAN)
 
 
-def _write(connection: sqlite3.Connection, name: str, expected: dict[str, set[sql.Row]]) -> None:
+def _write(connection: sqlite3.Connection, name: str, expected: dict[str, set[Row]]) -> None:
     connection.execute(f"DELETE FROM {name}")  # noqa: S608 - our own names
     again = tags.spans(connection.execute(_TIMES).fetchall()) if name == "event_span" else expected[name]
     for row in again:

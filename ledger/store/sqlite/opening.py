@@ -5,13 +5,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ledger.errors import NoDatabase, SchemaOutdated, StoreUnavailable
+from ledger.errors import NoDatabase, StoreUnavailable
 from ledger.ids import Clock
-from ledger.store.schema import EPOCH, HEAD, Migrate
+from ledger.store.schema import Migrate, Tables, outdated
 from ledger.store.sqlite.anchor import Anchor
 from ledger.store.sqlite.faults import translated
 from ledger.store.sqlite.files import Files
@@ -23,30 +22,6 @@ from ledger.store.sqlite.store import ReadOnlySqliteStore, SqliteStore
 _VERSION: Final = "alembic_version"
 _OURS: Final = frozenset({"event", "session_head", _VERSION})
 _HOW_TO_MAKE: Final = "`ledger init` makes one, and so does Ledger.open."
-
-
-@dataclass(frozen=True, slots=True)
-class Tables:
-    """
-    What a file holds.
-
-    `revision` is None where there is no ledger in it, `foreign` says that there is something else, `empty` nothing.
-    """
-
-    revision: str | None
-    epoch: int
-    foreign: bool
-    empty: bool = False
-
-    @property
-    def current(self) -> bool:
-        """Whether this release can work with them: its own, or newer ones that only added to them."""
-        return self.revision == HEAD or (self.revision is not None and self.revision > HEAD and self.epoch == EPOCH)
-
-    @property
-    def newer(self) -> bool:
-        """Whether a newer release made them so that this one cannot work with them."""
-        return self.epoch > EPOCH
 
 
 def tables_of(connection: sqlite3.Connection) -> Tables:
@@ -81,7 +56,7 @@ def check(files: Files, migrate: Migrate) -> Tables:
         tables = tables_of(connection)
     _refuse(files, tables, create=False)
     if migrate != "off" and not tables.current:
-        raise _outdated(files, tables)
+        raise outdated(files.database, tables)
     return tables
 
 
@@ -132,7 +107,7 @@ def _prepare(files: Files, *, create: bool, migrate: Migrate) -> str | None:
     if tables.current or (migrate == "off" and tables.revision is not None):
         return tables.revision
     if tables.newer or (migrate != "auto" and tables.revision is not None):
-        raise _outdated(files, tables)
+        raise outdated(files.database, tables)
     if tables.empty:
         make(files.writer)
         return None
@@ -160,15 +135,3 @@ def _refuse(files: Files, tables: Tables, *, create: bool) -> None:
         raise NoDatabase(f"{files.database} is a database, but not a ledger", hint="Give the ledger a file of its own.")
     if tables.revision is None and not create:
         raise NoDatabase(f"{files.database} holds no ledger", hint=_HOW_TO_MAKE)
-
-
-def _outdated(files: Files, tables: Tables) -> SchemaOutdated:
-    if tables.newer:
-        return SchemaOutdated(
-            f"{files.database} was upgraded by a newer release (tables {tables.revision}, here {HEAD})",
-            hint="Upgrade this program.",
-        )
-    return SchemaOutdated(
-        f"{files.database} has the tables of an older release ({tables.revision}, here {HEAD})",
-        hint="Run `ledger db upgrade`.",
-    )

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ledger.calls import CallRow
 from ledger.errors import StoreUnavailable
-from ledger.store import rules
+from ledger.store.columns import IS_OPEN, PLACED, SESSIONS, STORED, Row, session_row
 from ledger.store.port import (
     CallFilter,
     EventFilter,
@@ -27,29 +27,17 @@ from ledger.store.sqlite import door, sql
 from ledger.store.sqlite.counting import tallied
 from ledger.store.sqlite.faults import translated
 from ledger.store.sqlite.files import Files
-from ledger.store.sqlite.filters import IS_OPEN, IS_WAITING, call_where, event_where
+from ledger.store.sqlite.filters import call_where, event_where
 from ledger.store.sqlite.hints import look
 
 _READ: Final = (
-    f"SELECT {sql.STORED} FROM event"  # noqa: S608 - our own names
+    f"SELECT {STORED} FROM event"  # noqa: S608 - our own names
     " WHERE session_id = ? AND sequence > ? AND sequence <= ? ORDER BY sequence LIMIT ?"
 )
-_KEYED: Final = f"SELECT {sql.PLACED} FROM call WHERE tenant = ? AND idempotency_key = ?"  # noqa: S608 - our own names
-_SESSIONS: Final = f"""
-    SELECT session_id, sequence,
-      (SELECT recorded_at FROM event e WHERE e.session_id = h.session_id AND e.sequence = 1),
-      (SELECT recorded_at FROM event e WHERE e.session_id = h.session_id AND e.sequence = h.sequence),
-      (SELECT record FROM event e WHERE e.session_id = h.session_id AND e.type = 'session.closed'
-        ORDER BY e.position LIMIT 1),
-      (SELECT count(*) FROM call c WHERE c.session_id = h.session_id),
-      (SELECT count(*) FROM call c WHERE c.session_id = h.session_id AND {IS_OPEN} AND {IS_WAITING}),
-      (SELECT count(*) FROM call c WHERE c.session_id = h.session_id AND {IS_OPEN}),
-      owner, expires_at
-    FROM session_head h
-"""  # noqa: S608 - our own names
+_KEYED: Final = f"SELECT {PLACED} FROM call WHERE tenant = ? AND idempotency_key = ?"  # noqa: S608 - our own names
 _PAGE: Final = "session_id > ? AND substr(session_id, 1, 1) <> '_'"
-_ALL_SESSIONS: Final = f"{_SESSIONS} WHERE {_PAGE} ORDER BY session_id LIMIT ?"
-_UNFINISHED: Final = f"""{_SESSIONS} WHERE session_id IN (
+_ALL_SESSIONS: Final = f"{SESSIONS} WHERE {_PAGE} ORDER BY session_id LIMIT ?"
+_UNFINISHED: Final = f"""{SESSIONS} WHERE session_id IN (
       SELECT DISTINCT session_id FROM call c INDEXED BY call_open WHERE {IS_OPEN} AND {_PAGE}
         AND NOT EXISTS (SELECT 1 FROM event e WHERE e.session_id = c.session_id AND e.type = 'session.closed')
       ORDER BY session_id LIMIT ?)
@@ -152,7 +140,7 @@ class SqliteReader:
     def __init__(self, readers: Readers) -> None:
         self._readers = readers
 
-    def _all(self, statement: str, values: Sequence[Any] = ()) -> list[sql.Row]:
+    def _all(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
         with self._readers.connection() as connection:
             return sql.run(connection, statement, values).fetchall()
 
@@ -171,7 +159,7 @@ class SqliteReader:
         """Return events over all sessions; see `Reader.events`."""
         with self._readers.connection() as connection:
             found = event_where(where, after, look(connection, where, limit))
-            rows = sql.run(connection, found.select(sql.STORED), (*found.values, limit)).fetchall()
+            rows = sql.run(connection, found.select(STORED), (*found.values, limit)).fetchall()
         return list(map(sql.stored_event, rows))
 
     def settled(self) -> Settled:
@@ -183,7 +171,7 @@ class SqliteReader:
         """Return calls; see `Reader.calls`."""
         with self._readers.connection() as connection:
             found = call_where(where, after, look(connection, where, limit))
-            rows = sql.run(connection, found.select(sql.PLACED), (*found.values, limit)).fetchall()
+            rows = sql.run(connection, found.select(PLACED), (*found.values, limit)).fetchall()
         return list(map(sql.placed_call, rows))
 
     def tally(self, where: CallFilter, by: tuple[GroupKey, ...]) -> Sequence[Tally]:
@@ -205,21 +193,6 @@ class SqliteReader:
 
     def sessions(self, *, after: str = "", limit: int, unfinished: bool = False) -> Sequence[SessionRow]:
         """Return sessions by id; see `Reader.sessions`."""
-        return [_session(row) for row in self._all(_UNFINISHED if unfinished else _ALL_SESSIONS, (after, limit))]
-
-
-def _session(row: sql.Row) -> SessionRow:
-    closing = row[4]
-    session_id, sequence, opened_at, last_at, _, calls, waiting, is_open, owner, expires_at = sql.readable(row)
-    return SessionRow(
-        session_id=session_id,
-        sequence=sequence,
-        opened_at=opened_at,
-        last_at=last_at,
-        closed=rules.close_reason(closing) if closing is not None else None,
-        calls=calls,
-        waiting=waiting,
-        open=is_open,
-        owner=owner,
-        owned_until=expires_at,
-    )
+        rows = self._all(_UNFINISHED if unfinished else _ALL_SESSIONS, (after, limit))
+        read = sql.readable
+        return [session_row((*read(row[:4]), row[4], *read(row[5:]))) for row in rows]  # the fifth are bytes indeed

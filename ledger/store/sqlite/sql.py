@@ -10,39 +10,12 @@ from typing import Any, Final
 from ledger.calls import CallRow
 from ledger.errors import IntegrityFailure
 from ledger.events import Event, ToolVersionPublished
+from ledger.store.columns import CALL_COLUMNS, CALL_LIST, EVENT_COLUMNS, IDENTITY, PLACED, PLACES, RUNS, STORED, Row
 from ledger.store.port import Head, PlacedCall, StoredEvent
 from ledger.store.rules import Link
 from ledger.strictjson import canonical
 
-Row = tuple[Any, ...]
 _MOST_TOKENS: Final = 2**63 - 1
-
-EVENT_COLUMNS: Final = (
-    "session_id",
-    "sequence",
-    "event_id",
-    "type",
-    "format",
-    "call_id",
-    "tool",
-    "schema_version",
-    "turn",
-    "idx",
-    "revision",
-    "attempt",
-    "tenant",
-    "principal",
-    "recorded_at",
-    "record",
-    "digest",
-)
-STORED: Final = "position, session_id, sequence, event_id, type, call_id, tool, record, digest"
-"""The columns of a `StoredEvent`, in order."""
-
-CALL_COLUMNS: Final = CallRow._fields
-_CALL_LIST: Final = ", ".join(CALL_COLUMNS)
-PLACED: Final = f"position, {_CALL_LIST}"
-"""The columns of a `PlacedCall`, in order."""
 
 MOST_ROWS: Final = 50
 """Rows of one INSERT: below 999 parameters, which every SQLite takes."""
@@ -59,12 +32,9 @@ MOVE_HEAD: Final = (
     "UPDATE session_head SET sequence = ?, digest = ?, owner = ?, token = ?, expires_at = ?"
     " WHERE session_id = ? AND sequence = ?"
 )
-IDENTITY: Final = 6
-"""The first columns of a call say which one it is (id, session, place, tool); no event changes them."""
-
 _REST: Final = CALL_COLUMNS[IDENTITY:]
 NEW_CALL: Final = (
-    f"INSERT INTO call (position, {_CALL_LIST}) VALUES (?{', ?' * len(CALL_COLUMNS)})"  # noqa: S608 - our own names
+    f"INSERT INTO call (position, {CALL_LIST}) VALUES (?{', ?' * len(CALL_COLUMNS)})"  # noqa: S608 - our own names
     f" ON CONFLICT (call_id) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in _REST)}"
 )
 MOVE_CALL: Final = f"UPDATE call SET {', '.join(f'{name} = ?' for name in _REST)} WHERE call_id = ?"  # noqa: S608 - our own names
@@ -76,21 +46,19 @@ NEW_TOOL_VERSION: Final = (
     " contract, description, recorded_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
-_RUNS: Final = "(SELECT 1 FROM call WHERE call.call_id = limited_start.call_id AND call.state = 'started')"
-_PLACES: Final = "SELECT limit_key, free_at, call_id FROM limited_start"
 FREE_UNTIL: Final = "DELETE FROM limited_start WHERE limit_key = ? AND free_at <= ?"
-FREE_ENDED: Final = f"DELETE FROM limited_start WHERE limit_key = ? AND NOT EXISTS {_RUNS}"  # noqa: S608 - our own words
+FREE_ENDED: Final = f"DELETE FROM limited_start WHERE limit_key = ? AND NOT EXISTS {RUNS}"  # noqa: S608 - our own words
 NOT_AFTER: Final = "UPDATE OR REPLACE limited_start SET free_at = ? WHERE limit_key = ? AND free_at > ?"
 TAKEN: Final = "SELECT count(*) FROM limited_start WHERE limit_key = ?"
 FREE_AT: Final = "SELECT free_at FROM limited_start WHERE limit_key = ? ORDER BY free_at LIMIT 1 OFFSET ?"
 TAKE_PLACE: Final = "INSERT OR IGNORE INTO limited_start (limit_key, free_at, call_id) VALUES (?, ?, ?)"
 SWEEP_TIMED: Final = (
     "DELETE FROM limited_start WHERE (limit_key, free_at, call_id) IN"  # noqa: S608 - our own words
-    f" ({_PLACES} WHERE free_at > '' AND free_at <= ? LIMIT 16)"
+    f" ({PLACES} WHERE free_at > '' AND free_at <= ? LIMIT 16)"
 )
 SWEEP_RUNNING: Final = (
     "DELETE FROM limited_start WHERE (limit_key, free_at, call_id) IN"  # noqa: S608 - our own words
-    f" ({_PLACES} WHERE free_at = '' AND NOT EXISTS {_RUNS} LIMIT 16)"
+    f" ({PLACES} WHERE free_at = '' AND NOT EXISTS {RUNS} LIMIT 16)"
 )
 
 CALL: Final = f"SELECT {PLACED} FROM call WHERE call_id = ?"  # noqa: S608 - our own names

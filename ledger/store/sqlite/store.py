@@ -5,59 +5,34 @@ from __future__ import annotations
 import sqlite3
 import weakref
 from collections.abc import Iterator, Sequence
-from typing import Final, cast
+from typing import Final
 
 from ledger.calls import CallRow
-from ledger.errors import LedgerError, UsageError
 from ledger.ids import Clock
-from ledger.store import rules
-from ledger.store.group import GroupWriter
-from ledger.store.port import Append, Appended
 from ledger.store.sqlite import door, sql
 from ledger.store.sqlite.anchor import Anchor
-from ledger.store.sqlite.changes import Answer, Changes, Request
+from ledger.store.sqlite.changes import Changes
 from ledger.store.sqlite.faults import translated
 from ledger.store.sqlite.files import Files
 from ledger.store.sqlite.lookups import compare
 from ledger.store.sqlite.reader import Readers, SqliteReader
-from ledger.store.sqlite.writer import Writer, is_outcome
+from ledger.store.sqlite.writer import Writer
+from ledger.store.writing import Grouped, Refusing, read_only
 
 Difference = tuple[str, CallRow | None, CallRow | None]
 
 
-class SqliteStore(SqliteReader):
+class SqliteStore(Grouped, SqliteReader):
     """A ledger in one file, shared by threads and processes of one machine."""
 
     def __init__(self, files: Files, *, clock: Clock, patience: float) -> None:
         self._pool = Readers(files)
-        super().__init__(self._pool)
+        SqliteReader.__init__(self, self._pool)
         self._files = files
         self._clock = clock
         self._writer = Writer(files, clock, patience)
-        self._group: GroupWriter[Request, Answer] = GroupWriter(self._writer.commit)
+        Grouped.__init__(self, self._writer)
         _OPEN.add(self)
-
-    def append(self, request: Append) -> Appended:
-        """Record events; see `Store.append`."""
-        rules.check_request(request)
-        return cast("Appended", self._submit(request))
-
-    def append_all(self, requests: Sequence[Append]) -> Sequence[Appended | LedgerError]:
-        """Record the appends of several sessions in one commit; see `Batching`."""
-        for request in requests:
-            rules.check_request(request)
-        return cast("Sequence[Appended | LedgerError]", self._writer.commit(requests))
-
-    def renew(self, session_id: str, *, token: int, seconds: float) -> bool:
-        """Prolong a lease; see `Store.renew`."""
-        return bool(self._submit(rules.Renewal(session_id, token, seconds)))
-
-    def release(self, session_id: str, *, token: int) -> None:
-        """Give a lease back; see `Store.release`."""
-        self._submit(rules.Return(session_id, token))
-
-    def _submit(self, request: Request) -> Answer:
-        return self._group.submit(request, patience=None if is_outcome(request) else self._writer.patience)
 
     def rebuild(self, rows: Iterator[CallRow], *, write: bool) -> Sequence[Difference]:
         """Compare the projection with folded rows, in one state of the ledger; see `Store.rebuild`."""
@@ -106,41 +81,29 @@ class SqliteStore(SqliteReader):
         """Start anew in a forked child: the parent's connections and its lock are not ours."""
         self._pool.forget()
         self._writer.forget()
-        self._group = GroupWriter(self._writer.commit)
+        self._regroup()
 
 
-class ReadOnlySqliteStore(SqliteReader):
+class ReadOnlySqliteStore(Refusing, SqliteReader):
     """A ledger opened for reading: every write is refused."""
 
     def __init__(self, files: Files) -> None:
         self._anchor = Anchor(files)
         self._pool = Readers(files)
-        super().__init__(self._pool)
+        SqliteReader.__init__(self, self._pool)
         _OPEN.add(self)
-
-    def append(self, request: Append) -> Appended:
-        """Refuse."""
-        raise _refusal(request)
-
-    def renew(self, session_id: str, *, token: int, seconds: float) -> bool:
-        """Refuse."""
-        raise _refusal(session_id, token, seconds)
-
-    def release(self, session_id: str, *, token: int) -> None:
-        """Refuse."""
-        raise _refusal(session_id, token)
 
     def rebuild(self, rows: Iterator[CallRow], *, write: bool) -> Sequence[Difference]:
         """Compare the projection with folded rows; see `Store.rebuild`. Refuses to write."""
         if write:
-            raise _refusal(rows)
+            raise read_only(rows)
         with self._pool.snapshot() as connection:
             return differences(connection, rows)
 
     def reindex(self, *, write: bool) -> Sequence[tuple[str, int]]:
         """Compare what is looked up beside the calls with the events; see `Store.reindex`. Refuses to write."""
         if write:
-            raise _refusal(write)
+            raise read_only(write)
         with self._pool.snapshot() as connection:
             return compare(connection, write=False)
 
@@ -153,10 +116,6 @@ class ReadOnlySqliteStore(SqliteReader):
         """Start anew in a forked child."""
         self._pool.forget()
         self._anchor.forget()
-
-
-def _refusal(*_what: object) -> UsageError:
-    return UsageError("this ledger was opened for reading only")
 
 
 def differences(connection: sqlite3.Connection, rows: Iterator[CallRow]) -> list[Difference]:

@@ -14,11 +14,12 @@ from ledger.ids import Clock
 from ledger.store import rules
 from ledger.store.port import Append, Appended
 from ledger.store.sqlite import door, sql
-from ledger.store.sqlite.changes import Answer, Changes, Request
+from ledger.store.sqlite.changes import Changes
 from ledger.store.sqlite.faults import primary, translated
 from ledger.store.sqlite.files import WAL_BYTES, Files, Identity
 from ledger.store.sqlite.lock import SideLock
 from ledger.store.sqlite.lookups import MOST_KNOWN, About
+from ledger.store.writing import Answer, Request, is_outcome
 
 T = TypeVar("T")
 
@@ -26,11 +27,6 @@ _CHECKPOINT_STEP: Final = WAL_BYTES // 4
 
 FORK_SECONDS: Final = 1.0
 """How long a fork waits for a transaction; the thread that forks may be the one that is in it (a signal's handler)."""
-
-
-def is_outcome(request: Request) -> bool:
-    """Return whether a request waits without a deadline."""
-    return isinstance(request, Append) and rules.is_outcome(request)
 
 
 class Writer:

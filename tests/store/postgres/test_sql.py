@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from ledger.store import tables
+from ledger.store import columns, tables
 from ledger.store.chains import COLUMNS
-from ledger.store.postgres import filters, sql
-from ledger.store.sqlite import filters as file_filters
+from ledger.store.postgres import sql
 
 
 def test_columns_are_those_of_the_tables() -> None:
     """Nothing is left out, and the order is the declared one."""
-    assert ("position", *sql.EVENT_COLUMNS) == tuple(tables.EventRow.__table__.columns.keys())  # type: ignore[attr-defined]  # SQLModel's own
-    assert (*COLUMNS, "record", "digest") == sql.EVENT_COLUMNS
+    assert ("position", *columns.EVENT_COLUMNS) == tuple(tables.EventRow.__table__.columns.keys())  # type: ignore[attr-defined]  # SQLModel's own
+    assert (*COLUMNS, "record", "digest") == columns.EVENT_COLUMNS
     names = set(tables.CallTableRow.__table__.columns.keys())  # type: ignore[attr-defined]  # SQLModel's own
-    assert {"position", *sql.CALL_COLUMNS} == names
-
-
-def test_partial_indexes_are_asked_for_in_their_own_words() -> None:
-    """Both adapters say what the tables say."""
-    for name in ("IS_OPEN", "IS_BAD_END", "IS_RARE"):
-        assert getattr(filters, name) == getattr(tables, name) == getattr(file_filters, name)
+    assert {"position", *columns.CALL_COLUMNS} == names
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 63, 64, 65, 1000])

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import create_engine
 
-from ledger.store import tables
+from ledger.store import columns, tables
 from ledger.store.port import CallFilter, EventFilter
-from ledger.store.sqlite import sql
 from ledger.store.sqlite.filters import call_where, event_where
 from ledger.store.sqlite.where import NO_HINTS, Hints
 
@@ -71,7 +70,7 @@ def test_events_are_looked_up_in_an_index(
 ) -> None:
     """A page of events reads an index, not the table from end to end; so does the search for their calls."""
     where = event_where(asked, 0, hints)
-    found = plan(store, where.select(sql.STORED), (*where.values, 5))
+    found = plan(store, where.select(columns.STORED), (*where.values, 5))
     assert index in found
     assert "SCAN event" not in found
 
@@ -114,4 +113,4 @@ def test_calls_are_looked_up_in_an_index(
 ) -> None:
     """A page of calls reads an index, not the table from end to end; a part of an id only the index of the ids."""
     where = call_where(asked, 0, hints)
-    assert index in plan(store, where.select(sql.PLACED), (*where.values, 5))
+    assert index in plan(store, where.select(columns.PLACED), (*where.values, 5))

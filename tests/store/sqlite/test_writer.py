@@ -18,12 +18,12 @@ from ledger.ids import Clock
 from ledger.store import rules
 from ledger.store.port import Append, Appended, Take
 from ledger.store.sqlite import files as files_module
-from ledger.store.sqlite.changes import Request
 from ledger.store.sqlite.files import WAL_BYTES, Files
 from ledger.store.sqlite.lock import SideLock
 from ledger.store.sqlite.store import SqliteStore
 from ledger.store.sqlite.writer import Writer
 from ledger.store.urls import open_store
+from ledger.store.writing import Request
 from ledger.testing.contract.building import Story, add, everything, ids, note
 from tests.store.children import start
 
