@@ -76,7 +76,7 @@ def print_bundle(shell: Shell, reader: Reader, session_id: str, *, checked: bool
     if shell.json:
         shell.out.document(_document(session_id, lines))
     else:
-        shell.out.lines(line.rstrip("\n") for line in lines)
+        shell.out.verbatim(line.rstrip("\n") for line in lines)
 
 
 def _records(reader: Reader, session_id: str, until: int, *, checked: bool) -> Iterator[bytes]:

@@ -18,7 +18,7 @@ from ledger.cli.growing import write_files
 from ledger.cli.opening import catalog_folder, reading
 from ledger.cli.rows import Row
 from ledger.cli.shell import Shell
-from ledger.cli.text import Line
+from ledger.cli.text import Ink, Line
 from ledger.counting import counted
 from ledger.errors import CatalogFault, NotKnown
 from ledger.events import CallProposed, read_event
@@ -88,7 +88,8 @@ def _write(shell: Shell, name: str, schema: Row, words: str | None, effect: str)
 
 def inferred_lines(data: Row) -> Iterator[Line]:
     """Yield the draft as a file holds it, so that it can be sent into one."""
-    yield from dumps(data["schema"], indent=2, ensure_ascii=False).split("\n")
+    for line in dumps(data["schema"], indent=2, ensure_ascii=False).split("\n"):
+        yield Ink(line, None, whole=True)
 
 
 def inferred_notes(data: Row) -> Iterator[str]:

@@ -7,7 +7,6 @@ from json import dumps
 from typing import Any, Final
 
 from ledger.cli.commands import copyable
-from ledger.cli.layout import block
 from ledger.cli.shell import Shell
 from ledger.cli.table import tail
 from ledger.cli.text import Ink, Line
@@ -70,7 +69,7 @@ def draft_lines(shell: Shell, drafts: list[JsonObject]) -> Iterator[Line]:
     for draft in drafts:
         name = f"{shell.catalog}/{draft['tool']}/v{draft['from']}-v{draft['to']}.upcast.json"
         yield f"A guess at {name}, for whoever asserts it:"
-        yield from block(dumps(draft, indent=2, ensure_ascii=False), indent="")
+        yield from (Ink(line, None, whole=True) for line in dumps(draft, indent=2, ensure_ascii=False).split("\n"))
     if not drafts:
         yield "Nothing can be guessed."
 

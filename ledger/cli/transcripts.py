@@ -126,7 +126,7 @@ class Repair:
         if self._shell.json:
             self._shell.out.rows(map(_repaired, self._sessions()), ())
         else:
-            self._shell.out.lines(dumps(session.body) for session in self._sessions())
+            self._shell.out.verbatim(dumps(session.body) for session in self._sessions())
 
     def _sessions(self) -> Iterator[Repaired]:
         empty = True

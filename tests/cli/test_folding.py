@@ -1,5 +1,6 @@
 """Lines folded to a terminal."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,19 @@ def test_nothing_is_lost_and_nothing_sticks_out(texts: list[str], room: int) -> 
     lines = shown(parts, room)
     assert "".join("".join(lines).split()) == "".join(paint(parts, color=False).split())
     assert room < 20 or all(width(line) <= room for line in lines)
+
+
+@pytest.mark.parametrize(
+    "command", ["session repair long.json", "session export done --format ledger", "tool infer send_email"]
+)
+def test_json_is_not_folded(world: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    """What is JSON is copied from a terminal as it is: a line broken inside of a text would be none any more."""
+    (world / "long.json").write_text(json.dumps([{"role": "user", "content": "Pay the two invoices. " * 9}]))
+    out, _ = terminal(monkeypatch)
+    with pytest.raises(SystemExit):
+        main.main([*command.split(), "--no-color"])
+    one_a_line = out.shown.splitlines() if "infer" not in command else [out.shown]
+    assert all(isinstance(json.loads(line), dict) for line in one_a_line)
 
 
 def test_pages_fit_the_terminal(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
