@@ -36,6 +36,12 @@ _DOUBTS: Final = {
 }
 """What contradicts a recorded upcast, in words."""
 
+_EDITED: Final = (
+    "A file that carried calls was edited: put it back as it was, and let a new version (`ledger tool new-version`) "
+    "and its own file say what else is meant."
+)
+"""The way out where a file says something else by now than it did when it carried calls."""
+
 _Difference: TypeAlias = tuple[str, CallRow | None, CallRow | None]
 
 
@@ -220,6 +226,8 @@ def _findings(data: Row, rebuild: str) -> Iterator[Line]:
     if data["upcasts"]["doubted"]:
         yield from heading(f"Recorded upcasts that do not stand: {data['upcasts']['doubted']}")
         yield from bullets(_doubt(each) for each in data["upcasts"]["doubts"])
+        if any("file" in each["doubts"] for each in data["upcasts"]["doubts"]):
+            yield f"  {_EDITED}"
     if data["lookUps"]:
         yield from heading("Tables that audit looks up differ from the events")
         yield from bullets(f"{each['table']}: {counted(each['differences'], 'row')}" for each in data["lookUps"])
@@ -241,6 +249,10 @@ def _remarks(data: Row) -> Iterator[str]:
     back, beyond, fault = data["clockBack"], data["upcasts"]["beyond"], data["upcasts"]["catalogFault"]
     if back:
         yield f"The clock went back {counted(back, 'time')}; order is by sequence, so nothing is wrong."
+    reworded = data["upcasts"]["reworded"]
+    if reworded:
+        names = counted(reworded, "recorded upcast names a file", "recorded upcasts name a file")
+        yield f"{names} that was edited since; what it does to their arguments is the same, so they stand."
     if beyond:
         one, many = "recorded upcast was held to its digests only", "recorded upcasts were held to their digests only"
         told = f"{beyond} of {counted(data['upcasts']['recorded'], one, many)}"

@@ -22,6 +22,9 @@ from ledger.strictjson import Json, digest
 MOST_SHOWN: Final = 20
 """Upcasts that are named; all are counted."""
 
+REWORDED: Final[tuple[Doubt, ...]] = ("file",)
+"""All that is found of an upcast whose file was edited where it does not matter to this record: who asserts it, say."""
+
 Catalogs: TypeAlias = Callable[[], Catalog | None]
 """Returns the catalog at hand; asked for at the first upcast, since most ledgers have none."""
 
@@ -53,19 +56,22 @@ class Confirmed:
     """
     What was held to what, so far.
 
-    `recorded` upcasts; `confirmed` of them stand against their file, `beyond` could be held to their digests only: the
-    catalog at hand does not have the file, or what came before them is not known. `bad` are contradicted.
+    `recorded` upcasts; `confirmed` of them stand against their file, `reworded` of those against a file that was edited
+    since and still does to their arguments what it did. `beyond` could be held to their digests only: the catalog at
+    hand does not have the file, or what came before them is not known. `bad` are contradicted.
     """
 
     recorded: int = 0
     confirmed: int = 0
+    reworded: int = 0
     beyond: int = 0
     bad: int = 0
     doubted: list[Doubted] = field(default_factory=list)
 
     def to_wire(self) -> dict[str, Any]:
         """Return it as the command line prints it."""
-        counts = {"recorded": self.recorded, "confirmed": self.confirmed, "beyond": self.beyond, "doubted": self.bad}
+        counts = {"recorded": self.recorded, "confirmed": self.confirmed, "reworded": self.reworded}
+        counts |= {"beyond": self.beyond, "doubted": self.bad}
         return {**counts, "doubts": [each.to_wire() for each in self.doubted]}
 
 
@@ -94,6 +100,9 @@ def _hold(found: Confirmed, event: Event, body: CallUpcast, named: tuple[Upcast,
     found.recorded += 1
     if named is not None:
         wrong = doubts(body, *named)
+        if wrong == REWORDED:  # digest or not, what was carried is what the file makes of it, forth and back
+            found.reworded += 1
+            wrong = ()
         found.confirmed += not wrong
     else:
         wrong = ("after",) if digest(body.arguments) != body.digest_after else ()

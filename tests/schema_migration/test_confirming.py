@@ -29,7 +29,7 @@ from tests.helpers import postgres
 from tests.recovery.deploys import Deploy
 
 CALLS = 3
-STANDS = {"recorded": CALLS, "confirmed": CALLS, "beyond": 0, "doubted": 0, "doubts": []}
+STANDS = {"recorded": CALLS, "confirmed": CALLS, "reworded": 0, "beyond": 0, "doubted": 0, "doubts": []}
 Change = Callable[[dict[str, Any]], None]
 
 
@@ -117,6 +117,12 @@ def forged(said: dict[str, Any]) -> None:
     said["digestAfter"] = digest(said["arguments"])
 
 
+def astray(said: dict[str, Any]) -> None:
+    """Name another file as well."""
+    forged(said)
+    said["upcastDigest"] = "0" * 64
+
+
 def test_what_was_carried_stands(place: Path, reader: Reader) -> None:
     """Each upcast is held to its file and to the arguments it carried; without the catalog, to its digests."""
     assert held(reader, place / "catalog") == STANDS
@@ -129,7 +135,7 @@ CHANGES: dict[str, tuple[Change, list[str]]] = {
     "another type": (put(arguments={"amount": 1.0}), ["after", "image", "origin"]),
     "digest before": (put(digestBefore="0" * 64), ["before"]),
     "digest after": (put(digestAfter="0" * 64), ["after"]),
-    "file": (put(upcastDigest="0" * 64), ["file"]),
+    "arguments and file": (astray, ["file", "image", "origin"]),
     "version": (put(toVersion=3), ["version"]),
     "approval": (put(keepsApproval=True), ["approval"]),
 }
@@ -209,14 +215,37 @@ def test_a_catalog_without_the_file_is_told(place: Path, monkeypatch: pytest.Mon
     )
 
 
+def edited(place: Path, **words: Any) -> None:
+    """Edit the upcast file, long after it carried calls."""
+    file = place / "catalog/charge/v1-v2.upcast.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | words))
+
+
+def test_a_file_of_other_words_confirms_what_it_carried(place: Path) -> None:
+    """Who asserts it, or what it widens, may be put better: it makes of the arguments what it made, forth and back."""
+    edited(place, assertedBy="eve@example.org", widens=["Nothing."])
+    result = ledger("db", "check")
+    assert (result.exit_code, "3 of 3 confirmed" in result.stdout, "do not stand" in result.stdout) == (0, True, False)
+    assert "3 recorded upcasts name a file that was edited since" in " ".join(result.stdout.split())
+    assert data("db", "check")["upcasts"] == STANDS | {"reworded": CALLS, "catalogFault": None}
+
+
+def test_a_file_that_does_something_else_is_told_with_the_way_out(place: Path) -> None:
+    """It is put back; another meaning is another version's."""
+    edited(place, ops=[{"op": "rename", "from": "/amt", "to": "/sum"}])
+    result = ledger("db", "check")
+    told = " ".join(result.stdout.split())
+    assert (result.exit_code, "its upcast file is another one now" in told) == (1, True)
+    assert "put it back as it was, and let a new version (`ledger tool new-version`)" in told
+
+
 def test_only_the_first_are_named_and_all_are_counted(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the ledger's size, the answer has one."""
-    file = place / "catalog/charge/v1-v2.upcast.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"assertedBy": "eve@example.org"}))
+    edited(place, ops=[{"op": "rename", "from": "/amt", "to": "/sum"}])
     monkeypatch.setattr(module, "MOST_SHOWN", 1)
     found = data("db", "check")["upcasts"]
     assert (found["doubted"], len(found["doubts"]), found["confirmed"]) == (CALLS, 1, 0)
-    assert found["doubts"][0]["doubts"] == ["file"]
+    assert found["doubts"][0]["doubts"] == ["file", "image", "origin"]
 
 
 def test_a_tool_that_has_another_name_by_now_has_the_file(place: Path, reader: Reader) -> None:
@@ -229,8 +258,7 @@ def test_a_tool_that_has_another_name_by_now_has_the_file(place: Path, reader: R
         if "ops" in words:
             words["ops"] = [{"op": "rename_tool", "from": "charge", "to": "pay"}, *words["ops"]]
         file.write_text(json.dumps(words))
-    found = held(reader, place / "catalog")
-    assert [each["doubts"] for each in found["doubts"]] == [["file"]] * CALLS
+    assert held(reader, place / "catalog") == STANDS | {"reworded": CALLS}
 
 
 @pytest.mark.parametrize("name", ["unreadable", "redacted"])

@@ -16,9 +16,10 @@ from ledger.strictjson import Json, digest
 
 Doubt: TypeAlias = Literal["file", "version", "approval", "before", "after", "image", "origin"]
 """
-`file`: it is another one now. `version`: it leads to another one than the record says. `approval`: the record keeps an
-approval for the new form, and the file does not. `before`, `after`: the arguments have another digest. `image`: the
-operations make something else of them. `origin`: they do not lead back.
+`file`: it is another one now; alone it says that its words changed, or what it does to others: this record stands in
+every other way. `version`: it leads to another one than the record says. `approval`: the record keeps an approval for
+the new form, and the file does not. `before`, `after`: the arguments have another digest. `image`: the operations make
+something else of them. `origin`: they do not lead back.
 """
 
 
