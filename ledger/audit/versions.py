@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
 from ledger.audit.filters import call_filter
 from ledger.audit.queries import check_types
-from ledger.audit.reading import events_of_session
+from ledger.audit.reading import events_of_session, stored_events
 from ledger.audit.rows import Row
 from ledger.audit.tools import STREAM
-from ledger.events import Event, ToolStageChanged, ToolVersionPublished, read_event
-from ledger.store.port import GroupKey, Reader, Tally
+from ledger.calls import CallRow
+from ledger.events import CallUpcast, Event, ToolStageChanged, ToolVersionPublished, read_event
+from ledger.store.port import CallFilter, EventFilter, GroupKey, Reader
 
 _Key: TypeAlias = tuple[Any, ...]
 """(tool, version, digest of its description)."""
@@ -20,21 +23,57 @@ _BY: Final[tuple[GroupKey, ...]] = ("tool", "schema_version", "description_diges
 _ENDS: Final = ("succeeded", "rejected", "denied", "failed")
 
 
+@dataclass(slots=True)
+class _Count:
+    """The calls that were recorded under one version and wording: by their states, and how many were carried on."""
+
+    states: Counter[str] = field(default_factory=Counter)
+    carried: int = 0
+
+
 def version_rows(reader: Reader, **filters: Any) -> Iterator[Row]:
     """
     Yield one row a tool, version and wording: when it was first published here, its stage now, its calls.
 
-    Filters as for `call_rows` say which calls are counted; `tool` and `schema_version` also which versions are listed.
-    Calls under a version that was never published here (tools nobody knows, imports) have a row with `publishedAt`
-    null. Raises `UsageError` at once.
+    A call counts under the tool, version and wording that it was recorded as, since that is what its model chose;
+    `carried` says how many of them an upcast has carried to a later version since, under another name too. Filters as
+    for `call_rows` say which calls are counted; `tool` and `schema_version` (the recorded one) also which versions are
+    listed. Calls under a version that was never published here (tools nobody knows, imports) have a row with
+    `publishedAt` null. Raises `UsageError` at once.
     """
     where = call_filter(filters)
     check_types(reader, where.types)
     published, stages = _published(reader)
-    counted = {tally.key: tally for tally in reader.tally(where, _BY)}
-    asked = [key for key in published if where.tool in (None, key[0]) and where.schema_version in (None, key[1])]
-    keys = sorted({*asked, *counted}, key=_order)
-    return (_row(key, published.get(key), stages.get(str(key[0])), counted.get(key)) for key in keys)
+    counted, number = _counted(reader, replace(where, schema_version=None)), where.schema_version
+    keys = {key for key in published if where.tool in (None, key[0])} | counted.keys()
+    asked = sorted((key for key in keys if number in (None, key[1])), key=_order)
+    return (_row(key, published.get(key), stages.get(str(key[0])), counted.get(key)) for key in asked)
+
+
+def _counted(reader: Reader, where: CallFilter) -> Mapping[_Key, _Count]:
+    """Return the calls by what they were recorded as: their rows say what they were carried to."""
+    carried = _carried(reader, where)  # before the calls are counted: what ends meanwhile is counted as open at worst
+    counts = {tally.key: _Count(Counter(tally.states)) for tally in reader.tally(where, _BY)}
+    for row, recorded in carried:
+        here, there = (
+            counts.setdefault((row.tool, number, row.description_digest), _Count())
+            for number in (row.schema_version, recorded)
+        )
+        here.states[row.state] -= 1
+        there.states[row.state] += 1
+        there.carried += 1
+    return {key: count for key, count in counts.items() if count.states.total() > 0}
+
+
+def _carried(reader: Reader, where: CallFilter) -> list[tuple[CallRow, int]]:
+    """Return the calls that were carried, each with the version that it was recorded as; few ledgers have many."""
+    found: dict[str, tuple[CallRow, int]] = {}
+    for stored in stored_events(reader, EventFilter(types=("call.upcast",), of=where)):
+        body, call_id = read_event(stored.record, stored).body, stored.call_id or ""
+        row = reader.call(call_id) if call_id not in found else None
+        if isinstance(body, CallUpcast) and row is not None:
+            found[call_id] = row, body.from_version
+    return list(found.values())
 
 
 def descriptions(reader: Reader) -> dict[str, str]:
@@ -64,10 +103,10 @@ def _order(key: _Key) -> list[tuple[bool, Any]]:
     return [(value is not None, value or "") for value in key]
 
 
-def _row(key: _Key, event: Event | None, stage: str | None, tally: Tally | None) -> Row:
+def _row(key: _Key, event: Event | None, stage: str | None, count: _Count | None) -> Row:
     tool, version, digest = key
     body = event.body if event is not None and isinstance(event.body, ToolVersionPublished) else None
-    states = tally.states if tally is not None else {}
+    count = count or _Count()
     return {
         "tool": tool,
         "schemaVersion": version,
@@ -76,6 +115,7 @@ def _row(key: _Key, event: Event | None, stage: str | None, tally: Tally | None)
         "description": body.description if body is not None else None,
         "stage": stage or ("active" if body is not None else None),
         "publishedAt": event.recorded_at if event is not None else None,
-        "calls": tally.calls if tally is not None else 0,
-        **{state: states.get(state, 0) for state in _ENDS},
+        "calls": count.states.total(),
+        "carried": count.carried,
+        **{state: count.states[state] for state in _ENDS},
     }

@@ -114,6 +114,11 @@ class Catalog:
     significant: frozenset[str] = frozenset()
     formats: frozenset[str] = frozenset()
 
+    @property
+    def renamed(self) -> Mapping[str, str]:
+        """The names that steps of `rename_tool` gave up, each with what the tool is called now."""
+        return {old: tool.name for tool in self.tools.values() for old in tool.renamed}
+
     def named(self, name: str) -> ToolDefinition | None:
         """
         Return the tool of this name, None where the catalog does not have it.

@@ -118,7 +118,7 @@ def _upcasts(folder: Path, definition: ToolDefinition, read: Callable[[str], tup
                 raise CatalogFault(f"the tool has no version {version}", path=str(file))
         if start in found:
             raise CatalogFault(f"two upcasts begin at version {start}", path=str(file), hint="Keep the nearer one.")
-        found[start] = read_upcast(*read(file.name), definition.name, (start, end))
+        found[start] = read_upcast(*read(file.name), definition.name, (start, end), earlier=definition.reserved)
     return MappingProxyType(found)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from json import dumps
 from typing import Final
 
 from ledger.catalog.definition import ToolDefinition, ToolVersion
 from ledger.catalog.disk import LOCK, Folder, Sources
 from ledger.catalog.lock import Lock, LockedTool, LockedVersion, Wording, lock_of, upcast_file
 from ledger.catalog.notes import Note
+from ledger.catalog.renaming import heir_of
 from ledger.catalog.words import listed
 from ledger.strictjson import to_pointer
 
@@ -32,10 +34,22 @@ def published_notes(sources: Sources) -> Iterator[Note]:
                 path=sources.lock_path,
                 pointer=to_pointer(["tools", name]),
                 message="this tool was published, and its folder is gone",
-                hint=f"{_BACK}; a tool is retired by its stage, never by deleting it.",
+                hint=_gone(name, sources),
             )
     yield from _names(lock, sources)
     yield from _unlocked(sources)
+
+
+def _gone(name: str, sources: Sources) -> str:
+    """Return what to do about a published tool without a folder; it may stand under another name already."""
+    heir = heir_of(name, sources)
+    if heir is None:
+        other = f"another name is given by `ledger tool rename {name} NEW`"
+        return f"{_BACK}; a tool is retired by its stage, never by deleting it, and {other}."
+    step = dumps({"op": "rename_tool", "from": name, "to": heir})
+    by_hand = f"write {step} into the upcast file that leads to its next version"
+    undone = f"give it back its folder and its name and run `ledger tool rename {name} {heir}`"
+    return f"If it is called {heir} now, no step says so: {by_hand}, or {undone}. Else: {_BACK.lower()}."
 
 
 def _tool(locked: LockedTool, definition: ToolDefinition, folder: Folder, sources: Sources) -> Iterator[Note]:

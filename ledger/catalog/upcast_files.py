@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 from ledger.catalog.documents import Place
@@ -25,9 +25,13 @@ _PURE: Final = ("assertedBy", "widens", "narrows", "keepsApproval")
 _MAX_OPS: Final = 100
 
 
-def read_upcast(document: Json, path: str, tool: str, versions: tuple[int, int]) -> Upcast:
+def read_upcast(
+    document: Json, path: str, tool: str, versions: tuple[int, int], *, earlier: Collection[str] = ()
+) -> Upcast:
     """
     Return what an upcast's file says; *tool* and *versions* are what its folder and its name say.
+
+    A file from when the tool had one of its *earlier* names says that one: what is published stays as it is.
 
     Raises CatalogFault with file and pointer: an unknown key, an operation that does not exist or lacks something, a
     map that is not one to one. Whether it is right is for the proof.
@@ -36,7 +40,7 @@ def read_upcast(document: Json, path: str, tool: str, versions: tuple[int, int])
         raise CatalogFault(f"the file holds an object, not {shown(document)}", path=path)
     place = Place(document, path, "")
     place.known(_KNOWN)
-    _same_step(place, tool, versions)
+    _same_step(place, (tool, *earlier), versions)
     semantic, ops = place.text("semantic"), _ops(place)
     _one_kind(place, semantic)
     return Upcast(
@@ -56,9 +60,9 @@ def read_upcast(document: Json, path: str, tool: str, versions: tuple[int, int])
     )
 
 
-def _same_step(place: Place, tool: str, versions: tuple[int, int]) -> None:
-    if place.text("tool") != tool:
-        raise place.fault("tool", f"this file stands in the folder of {tool}", f'Write "tool": "{tool}".')
+def _same_step(place: Place, names: tuple[str, ...], versions: tuple[int, int]) -> None:
+    if place.text("tool") not in names:
+        raise place.fault("tool", f"this file stands in the folder of {names[0]}", f'Write "tool": "{names[0]}".')
     for key, version in zip(("from", "to"), versions, strict=True):
         if place.number(key) != version:
             raise place.fault(key, f"the file's name says {version}", f'Write "{key}": {version}.')

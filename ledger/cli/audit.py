@@ -43,6 +43,7 @@ VERSION_COLUMNS: Final = (
     Column(key="stage"),
     Column(key="publishedAt", title="PUBLISHED (UTC)", show=instant, short=short_instant, keep="all"),
     Column(key="calls", keep="all"),
+    Column(key="carried", keep="all", leave=1),
     Column(key="succeeded", title="OK", keep="all"),
     Column(key="rejected", title="REJ", keep="all"),
     Column(key="denied", title="DEN", keep="all"),
@@ -228,6 +229,7 @@ def versions(shell: Shell, /, *, format: Format | None, keep_formulas: bool, **f
     """
     List the tool versions and wordings that this ledger knows, and the calls under each.
 
+    A call counts where it was recorded; CARRIED: those of them that an upcast has carried to a later version since.
     Filters say which calls are counted; --tool and --schema-version also which versions are listed.
     """
     from ledger.audit import version_rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from json import dumps
 from pathlib import Path
 from typing import Any, Final
@@ -21,9 +22,10 @@ from ledger.catalog.diff import (
     read_subjects,
     worst,
 )
-from ledger.catalog.upcast.between import between
+from ledger.catalog.upcast.between import NO_BRIDGE, Bridge, between
 from ledger.catalog.upcast.proof import Status
 from ledger.catalog.upcast.suggest import suggest
+from ledger.cli.commands import copyable
 from ledger.cli.faults import DONE, FAILED
 from ledger.cli.layout import block, facts, heading
 from ledger.cli.opening import catalog_folder
@@ -31,7 +33,7 @@ from ledger.cli.shell import Shell
 from ledger.cli.table import Column, plain
 from ledger.cli.text import Ink, Line, Tone, cut
 from ledger.cli.tools import KnownTool, known_tool
-from ledger.errors import CatalogFault, JsonRejected, NotKnown
+from ledger.errors import CatalogFault, JsonRejected, LedgerError, NotKnown
 from ledger.strictjson import Json, JsonObject, Limits, decode, to_a_person, to_pointer
 
 MAX_FILE: Final = 16 * 2**20
@@ -63,23 +65,53 @@ _SAID: Final = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Leads:
+    """What leads from a version to another one, and the command that drafts what is missing."""
+
+    bridge: Bridge
+    suggest: str | None
+
+
 def versions(shell: Shell, name: str, old: str, new: str) -> Difference:
     """Compare two versions of a tool that the catalog or the ledger knows. Raises NotKnown."""
-    tool = known_tool(shell, name)
+    tool = known_tool(shell, name, whoever_has_it=True)
+    if tool.name != name:
+        shell.out.note(f"{name} was renamed to {tool.name}: its versions are compared.")
     return difference(_version(tool, old), _version(tool, new), _settings(shell))
 
 
-def upcast(shell: Shell, name: str, old: str, new: str) -> Status:
-    """Return what is known of the upcast files between two versions; none where the catalog has none."""
-    defined, start, end = known_tool(shell, name).defined, _number(old), _number(new)
-    if defined is None or start is None or end is None:
-        return "none"
-    return between(defined, start, end, _settings(shell))
+def names_version(one: str, other: str) -> bool:
+    """Whether two words are a tool and one version of it, and no files."""
+    return _number(other) is not None and not Path(one).exists() and not Path(other).exists()
+
+
+def two_versions(shell: Shell, name: str | None) -> str:
+    """Return what to give instead of what was given: of a tool that is known also the versions that it has."""
+    usage = "Give a tool and two of its versions, or two files."
+    if name is None or Path(name).exists():
+        return usage
+    try:
+        tool = known_tool(shell, name, whoever_has_it=True)
+    except LedgerError:
+        return usage
+    renamed = f"{name} was renamed to {tool.name}. " if tool.name != name else ""
+    return f"{renamed}Give two versions of {tool.name}; there are: {', '.join(map(str, tool.versions))}."
+
+
+def upcast(shell: Shell, name: str, old: str, new: str) -> Leads | None:
+    """Return what is known of the upcast files between two versions; None where the catalog does not have both."""
+    tool, start, end = known_tool(shell, name, whoever_has_it=True), _number(old), _number(new)
+    if tool.defined is None or start is None or end is None:
+        return None
+    found = between(tool.defined, start, end, _settings(shell))
+    guess = ("tool", "diff", tool.name, str(start), str(end), "--suggest")
+    return Leads(found, copyable(shell, *guess) if found.missing is not None else None)
 
 
 def draft(shell: Shell, name: str, old: str, new: str) -> JsonObject | None:
     """Guess the upcast file between two versions that the catalog defines; None: nothing. Raises NotKnown."""
-    tool, ends = known_tool(shell, name), []
+    tool, ends = known_tool(shell, name, whoever_has_it=True), []
     for text in (old, new):
         defined, _ = tool.version(_number(text))
         if defined is None:
@@ -174,17 +206,33 @@ def status(found: Difference) -> int:
     return FAILED if found.needs_person else DONE
 
 
-def told(shell: Shell, found: Difference, upcast: Status = "none") -> None:
+def told(shell: Shell, found: Difference, upcast: Leads | None = None) -> None:
     """Print the difference: the verdict, a row for each finding with the worst first, and what shows it."""
     verdict = found.verdict
     lines: list[Line] = [(Ink(verdict, _TONES[verdict]), f"  {_SAID[verdict]}")]
-    if upcast != "none":
-        lines.append((Ink(f"upcast {upcast}", _UPCASTS[upcast]), f"  {_CARRIES[upcast]}"))
-    shell.out.show(found.to_wire(upcast), lines)
+    bridge = upcast.bridge if upcast is not None else NO_BRIDGE
+    lines += _bridge_lines(bridge, upcast.suggest if upcast is not None else None)
+    more = {"grade": bridge.grade, "suggest": upcast.suggest if upcast is not None else None}
+    shell.out.show(found.to_wire(bridge.status) | more, lines)
     if not shell.json and found.findings:
         shell.out.lines([""])
         shell.out.rows(({**each.to_wire(), "verdict": each.verdict} for each in found.findings), COLUMNS)
         shell.out.lines(_shown(found.counterexample))
+
+
+def _bridge_lines(bridge: Bridge, suggest: str | None) -> Iterator[Line]:
+    """Yield what becomes of recorded calls, as far as the upcast files say it."""
+    if bridge.status != "none":
+        grade = f" ({bridge.grade})" if bridge.grade is not None else ""
+        yield (Ink(f"upcast {bridge.status}{grade}", _UPCASTS[bridge.status]), f"  {_CARRIES[bridge.status]}")
+    elif bridge.semantic is not None:
+        yield (Ink("no upcast", "warn"), f"  The file says that the meaning changes: {bridge.semantic}")
+    elif suggest is not None:
+        yield (
+            Ink("no upcast", "warn"),
+            f"  No file leads on from v{bridge.missing}: a person is asked about each open call. A draft of it: ",
+            Ink(suggest, "strong", whole=True),
+        )
 
 
 def guessed(shell: Shell, document: JsonObject | None) -> int:

@@ -8,8 +8,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
+from ledger.catalog.definition import ToolDefinition
 from ledger.catalog.diff import read_subjects
-from ledger.catalog.disk import read_document, read_sources, write_json
+from ledger.catalog.disk import Sources, read_document, read_sources, write_json
 from ledger.catalog.lists import taken
 from ledger.catalog.lock import Lock
 from ledger.catalog.versions import new_version
@@ -33,14 +34,7 @@ _SAID: Final = {
 def changed(shell: Shell, name: str, *, current: bool) -> Row:
     """Write a new version of a tool. Raises NotKnown, and CatalogFault where something is in the way."""
     sources = read_sources(shell.catalog)
-    definition = sources.catalog.tools.get(name)
-    for fault in sources.catalog.faults:
-        if fault.tool == name:
-            raise CatalogFault(fault.message, path=fault.path, pointer=fault.pointer, hint=fault.hint)
-    if definition is None:
-        near = get_close_matches(name, list(sources.catalog.tools), n=3)
-        hint = f"Did you mean {' or '.join(near)}?" if near else "See `ledger tool list`."
-        raise NotKnown(f"there is no tool {name!r} in the catalog", code="unknown_tool", hint=hint)
+    definition = defined(sources, name)
     folder = next(each for each in sources.folders if each.tool == name)
     change = new_version(definition, folder, sources.lock or Lock(), current=current)
     write_files(Path(folder.path), change.files)
@@ -52,6 +46,24 @@ def changed(shell: Shell, name: str, *, current: bool) -> Row:
         "written": [folder.file(file) for file in change.files],
         "next": _steps(shell, name, definition.current, change.number, is_current=change.current == change.number),
     }
+
+
+def defined(sources: Sources, name: str) -> ToolDefinition:
+    """
+    Return how a catalog defines a tool.
+
+    Raises CatalogFault for a quarantined one and for a name that another tool gave up, NotKnown for a slip.
+    """
+    for fault in sources.catalog.faults:
+        if fault.tool == name:
+            raise CatalogFault(fault.message, path=fault.path, pointer=fault.pointer, hint=fault.hint)
+    sources.catalog.check_not_given_up(name, "It is called {} now.")
+    definition = sources.catalog.tools.get(name)
+    if definition is None:
+        near = get_close_matches(name, list(sources.catalog.tools), n=3)
+        hint = f"Did you mean {' or '.join(near)}?" if near else "See `ledger tool list`."
+        raise NotKnown(f"there is no tool {name!r} in the catalog", code="unknown_tool", hint=hint)
+    return definition
 
 
 def _steps(shell: Shell, name: str, old: int, new: int, *, is_current: bool) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,3 +25,15 @@ def catalog_folder(shell: Shell) -> Path | None:
     """Return the folder of the tools' definitions: one that was named must be there, the default one may be missing."""
     folder = Path(shell.catalog)
     return None if shell.catalog == DEFAULT_CATALOG and not folder.is_dir() else folder
+
+
+def names_now(shell: Shell) -> Mapping[str, str]:
+    """Return what the catalog calls tools now whose recorded names were given up; nothing where none can be read."""
+    from ledger.catalog import load_catalog
+    from ledger.errors import CatalogFault
+
+    folder = catalog_folder(shell)
+    try:
+        return load_catalog(folder).renamed if folder is not None else {}
+    except CatalogFault:
+        return {}

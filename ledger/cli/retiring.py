@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 from ledger.audit.holding import knowing_sessions, open_calls
 from ledger.catalog.definition import Replacement, ToolDefinition
-from ledger.catalog.disk import Sources, read_sources, write_json
+from ledger.catalog.disk import read_sources, write_json
 from ledger.catalog.lock import TOOL
 from ledger.catalog.retire import Retirement, retired, skipped
 from ledger.cli.commands import copyable
+from ledger.cli.growing import defined
 from ledger.cli.opening import reading
 from ledger.cli.rows import Row
 from ledger.cli.shell import Shell
 from ledger.cli.text import Ink, Line
 from ledger.cli.verdicts import json_value
 from ledger.counting import counted
-from ledger.errors import CatalogFault, NoDatabase, NotKnown, RetirementRefused, UsageError
+from ledger.errors import NoDatabase, RetirementRefused, UsageError
 from ledger.events.words import Stage
 from ledger.ids import iso
 from ledger.store.port import Reader
@@ -105,7 +105,7 @@ def retire(shell: Shell, name: str, asked: Retirement, *, write: bool) -> Row:
     stage is skipped while calls are open, or a tool is removed that an open session still knows.
     """
     sources = read_sources(shell.catalog)
-    definition = _definition(sources, name)
+    definition = defined(sources, name)
     folder = next(each for each in sources.folders if each.tool == name)
     document = retired(definition, folder.documents[TOOL], sources.catalog, asked)
     held = _looked_up(shell, definition, asked)
@@ -126,18 +126,6 @@ def retire(shell: Shell, name: str, asked: Retirement, *, write: bool) -> Row:
         "changed": changed,
         "next": list(_next(shell, name, asked.stage)),
     }
-
-
-def _definition(sources: Sources, name: str) -> ToolDefinition:
-    for fault in sources.catalog.faults:
-        if fault.tool == name:
-            raise CatalogFault(fault.message, path=fault.path, pointer=fault.pointer, hint=fault.hint)
-    definition = sources.catalog.tools.get(name)
-    if definition is None:
-        near = get_close_matches(name, list(sources.catalog.tools), n=3)
-        hint = f"Did you mean {' or '.join(near)}?" if near else "See `ledger tool list`."
-        raise NotKnown(f"there is no tool {name!r} in the catalog", code="unknown_tool", hint=hint)
-    return definition
 
 
 def _looked_up(shell: Shell, definition: ToolDefinition, asked: Retirement) -> _Held:

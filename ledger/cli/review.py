@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeVar
 
@@ -60,7 +60,7 @@ def list_(shell: Shell, /, max_age: timedelta | None, format: Format | None, **f
     from ledger.cli.opening import reading
 
     with reading(shell) as reader:
-        late = _Late(review_rows(reader, max_age=max_age, **filters))
+        late = _Late(_renamed(shell, review_rows(reader, max_age=max_age, **filters)))
         people = format in (None, "table") and not shell.json
         rows = map(_for_people, late) if people else iter(late)
         shell.out.rows(rows, COLUMNS, format=format, empty="Nothing waits.")
@@ -85,12 +85,23 @@ class _Late:
             yield row
 
 
+def _renamed(shell: Shell, rows: Iterator[Row]) -> Iterator[Row]:
+    """Say of each row what its tool is called now, where that is another name; the catalog is read for the first."""
+    from ledger.cli.opening import names_now
+
+    now: Mapping[str, str] | None = None
+    for row in rows:
+        now = names_now(shell) if now is None else now
+        yield {**row, "renamedTo": now.get(row["tool"])}
+
+
 def _for_people(row: Row) -> Row:
     asked = f"asks {', '.join(row['who'])}" if row["who"] else row["message"]
     age = span(row["ageSeconds"]) + (" !" if row["overdue"] else "")
     return {
         **row,
         "age": age,
+        "tool": f"{row['tool']} (now {row['renamedTo']})" if row["renamedTo"] else row["tool"],
         "kind": "never ran" if row["kind"] == "doubt" and row["neverRan"] else row["kind"],
         "why": row["reason"] or asked,
         "expires": _expires(row["expiresAt"]),

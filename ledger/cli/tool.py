@@ -35,10 +35,13 @@ def command() -> None:
 @click.pass_obj
 def list_(shell: Shell, format: Format | None) -> None:
     """List the tools of the catalog and those that only the ledger knows."""
-    from ledger.cli.tools import known_tools, tool_row
+    from ledger.cli.tools import known_tools, stage_of, tool_row
 
     tools, faults = known_tools(shell)
-    shell.out.rows(map(tool_row, tools), COLUMNS, format=format, empty="No tool is known.")
+    rows = map(tool_row, tools)
+    people = format in (None, "table") and not shell.json
+    shown = ({**row, "stage": stage_of(row)} for row in rows) if people else rows
+    shell.out.rows(shown, COLUMNS, format=format, empty="No tool is known.")
     for fault in faults:
         place = f"{fault.path}#{fault.pointer}" if fault.pointer else fault.path
         shell.out.warn(f"{fault.tool} is quarantined: {place}: {fault.message}")
@@ -69,10 +72,11 @@ def diff(shell: Shell, what: tuple[str, ...], *, suggest: bool) -> None:
             raise click.exceptions.Exit(differing.guessed(shell, differing.draft(shell, name, old, new)))
         case name, old, new:
             found, upcast = differing.versions(shell, name, old, new), differing.upcast(shell, name, old, new)
-        case old, new if not suggest:
-            found, upcast = differing.files(shell, old, new), "none"
+        case old, new if not suggest and not differing.names_version(old, new):
+            found, upcast = differing.files(shell, old, new), None
         case _:
-            raise click.UsageError("Give a tool and two of its versions, or two files.", click.get_current_context())
+            said = differing.two_versions(shell, what[0] if what else None)
+            raise click.UsageError(said, click.get_current_context())
     differing.told(shell, found, upcast)
     if status := differing.status(found):
         raise click.exceptions.Exit(status)
@@ -117,6 +121,28 @@ def new_version(shell: Shell, tool: str, *, current: bool) -> None:
 
     data = changed(shell, tool, current=current)
     shell.out.show(data, change_lines(data))
+
+
+@command.command(
+    "rename", examples=["ledger tool rename charge pay", "ledger tool rename charge pay --asserted-by ada@example.org"]
+)
+@click.argument("old")
+@click.argument("new")
+@click.option("--asserted-by", metavar="WHO", help="Who says that every argument means what it meant.")
+@click.option("--dry-run", is_flag=True, help="Check and show it, and write nothing.")
+@click.pass_obj
+def rename(shell: Shell, old: str, new: str, *, asserted_by: str | None, dry_run: bool) -> None:
+    """
+    Give a tool another name; its recorded calls go along.
+
+    Moves its folder, copies the newest version to the next one, which becomes the current one, keeps the old name from
+    use, and writes the upcast file with `rename_tool`. Nothing is carried by that file until somebody asserts it.
+    A name that any tool ever had is refused.
+    """
+    from ledger.cli.renaming import rename_lines, renaming
+
+    data = renaming(shell, old, new, asserted_by=asserted_by, write=not dry_run)
+    shell.out.show(data, rename_lines(data))
 
 
 @command.command("infer", examples=["ledger tool infer send_email", "ledger tool infer send_email --write"])

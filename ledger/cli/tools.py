@@ -10,6 +10,7 @@ from typing import Any
 
 from ledger.audit import RecordedTool, RecordedVersion, recorded_tools
 from ledger.catalog import Catalog, Fault, ToolDefinition, ToolVersion, load_catalog
+from ledger.cli.commands import copyable
 from ledger.cli.layout import block, facts, heading
 from ledger.cli.opening import catalog_folder, reading
 from ledger.cli.rows import Row
@@ -21,11 +22,16 @@ from ledger.errors import NoDatabase, NotKnown
 
 @dataclass(frozen=True, slots=True)
 class KnownTool:
-    """A tool by name, as the catalog defines it and as the ledger recorded it; one of both may be missing."""
+    """
+    A tool by name, as the catalog defines it and as the ledger recorded it; one of both may be missing.
+
+    `renamed_to`: what the catalog calls it now, where this name was given up.
+    """
 
     name: str
     defined: ToolDefinition | None
     recorded: RecordedTool | None
+    renamed_to: str | None = None
 
     @property
     def versions(self) -> list[int]:
@@ -62,8 +68,8 @@ def known_tools(shell: Shell) -> tuple[list[KnownTool], tuple[Fault, ...]]:
     catalog = load_catalog(folder) if folder is not None else None
     recorded = _recorded(shell, needed=catalog is None or "db" in shell.given)
     defined = catalog.tools if catalog is not None else {}
-    names = sorted({*defined, *recorded})
-    return [KnownTool(name, defined.get(name), recorded.get(name)) for name in names], _faults(catalog)
+    names, now = sorted({*defined, *recorded}), catalog.renamed if catalog is not None else {}
+    return [KnownTool(each, defined.get(each), recorded.get(each), now.get(each)) for each in names], _faults(catalog)
 
 
 def _recorded(shell: Shell, *, needed: bool) -> dict[str, RecordedTool]:
@@ -89,6 +95,7 @@ def tool_row(tool: KnownTool) -> Row:
         "current": tool.current,
         "versions": tool.versions,
         "stage": tool.stage,
+        "renamedTo": tool.renamed_to,
         "effect": contract.get("effect"),
         "known": [side for side, found in (("catalog", tool.defined), ("ledger", tool.recorded)) if found is not None],
         "description": _words(defined, recorded),
@@ -107,10 +114,15 @@ def _words(defined: ToolVersion | None, recorded: RecordedVersion | None) -> str
     return recorded.body.description if recorded is not None else None
 
 
-def known_tool(shell: Shell, name: str) -> KnownTool:
-    """Return one tool. Raises `NotKnown`, with the names that are near."""
+def known_tool(shell: Shell, name: str, *, whoever_has_it: bool = False) -> KnownTool:
+    """Return one tool; with *whoever_has_it* the one that gave this name up. Raises `NotKnown`, with near names."""
     tools, _ = known_tools(shell)
     tool = next((tool for tool in tools if tool.name == name), None)
+    heir = next((each for each in tools if each.defined and name in each.defined.renamed), None)
+    if heir is not None and whoever_has_it:
+        return heir
+    if tool is None and heir is not None:
+        raise given_up(shell, name, heir.name)
     if tool is None:
         near = get_close_matches(name, [tool.name for tool in tools], n=3)
         hint = f"Did you mean {' or '.join(near)}?" if near else "See `ledger tool list`."
@@ -118,6 +130,12 @@ def known_tool(shell: Shell, name: str) -> KnownTool:
             f"there is no tool {name!r} in the catalog, and the ledger has seen none", code="unknown_tool", hint=hint
         )
     return tool
+
+
+def given_up(shell: Shell, name: str, now: str) -> NotKnown:
+    """Return the refusal of a name that its tool has no more."""
+    hint = f"See `{copyable(shell, 'tool', 'show', now)}`."
+    return NotKnown(f"{name} was renamed to {now}", code="unknown_tool", hint=hint)
 
 
 def tool_story(shell: Shell, name: str, number: int | None) -> Row:
@@ -167,10 +185,15 @@ def _hint(tool: KnownTool) -> str | None:
     return tool.recorded.stage.hint if tool.recorded and tool.recorded.stage else None
 
 
+def stage_of(row: Row) -> str:
+    """Return where a tool stands, for people: its stage, or what it is called now."""
+    return f"renamed to {row['renamedTo']}" if row["renamedTo"] else str(row["stage"])
+
+
 def tool_lines(story: Row) -> Iterator[Line]:
     """Yield the page of one version of a tool for people."""
     number = "" if story["version"] is None else f" v{story['version']}"
-    yield (Ink(f"{story['tool']}{number}", "strong"), f"  {story['stage']}")
+    yield (Ink(f"{story['tool']}{number}", "strong"), f"  {stage_of(story)}")
     yield from block(story["description"] or "It has no description.", indent="")
     if story["agrees"] is False:
         yield Ink("The catalog's schema is another than the one recorded for this version: raise the version.", "bad")

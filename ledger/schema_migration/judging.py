@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from ledger.calls import TERMINAL, Call
 from ledger.catalog import Registry, ToolDefinition, ToolVersion, with_defaults
-from ledger.catalog.upcast.records import Carried, Grade, Journey, NotCarried
+from ledger.catalog.upcast.records import GRADES, Carried, Grade, Journey, NotCarried
 from ledger.strictjson import Json
 
 Status: TypeAlias = Literal["current", "migratable", "needs-person", "invalid", "in-doubt"]
@@ -20,8 +20,6 @@ somebody let it run: it may have happened with the arguments it had, and no vers
 
 APPROVAL_BOUND: Final = "approval_bound"
 """A person was asked about the old form, or allowed it, and no file says that the answer holds for the new one."""
-
-_GRADES: Final[tuple[Grade, ...]] = ("iso", "embed", "partial")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +157,7 @@ def _carried(call: Call, target: int, journey: Journey) -> Judged:
         status=status,
         to_version=target,
         reached=journey.reached,
-        grade=max(grades, key=_GRADES.index) if grades else None,
+        grade=max(grades, key=GRADES.index) if grades else None,
         code=stopped.code if stopped else None,
         pointer=stopped.pointer if stopped else None,
         message=stopped.message if stopped else None,

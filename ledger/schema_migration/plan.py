@@ -60,7 +60,8 @@ class Plan:
         version = judged.to_version
         self.groups[Group(call.tool, call.schema_version, version, judged.status, judged.grade, judged.code)] += 1
         self.asked_anew += judged.carried_to_be_asked
-        self.lacks_file = self.lacks_file or judged.code == "no_upcast"
+        forward = judged.reached is not None and version is not None and judged.reached < version
+        self.lacks_file = self.lacks_file or (judged.code == "no_upcast" and forward)
         if judged.status in _ASKS:
             self.cut = self.cut or len(self.asked) >= MOST_SHOWN
             if not self.cut:

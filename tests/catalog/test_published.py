@@ -209,6 +209,8 @@ def test_a_tool_that_got_another_name_keeps_what_was_published(shelf: Shelf) -> 
     (shelf.root / "look_at").rename(shelf.root / "view")
     shelf.tool("view", schemas=(SCHEMA, SCHEMA), reserved=["look_at"], description="Look at look_at.")
     assert ("tool_missing", "catalog.lock.json", "/tools/look_at") in shelf.said()
+    [gone] = [note for note in shelf.report().findings if note.code == "tool_missing"]
+    assert '{"op": "rename_tool", "from": "look_at", "to": "view"}' in (gone.hint or "")
     names = {"op": "rename_tool", "from": "look_at", "to": "view"}
     step = {"tool": "view", "from": 1, "to": 2, "assertedBy": "ada", "ops": [names]}
     shelf.write("view/v1-v2.upcast.json", step)

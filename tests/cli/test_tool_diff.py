@@ -64,6 +64,8 @@ def test_two_files() -> None:
             "message": '"reason" still validates, and nobody reads it',
         },
         "upcast": "none",
+        "grade": None,
+        "suggest": None,
     }
     assert ledger("tool", "diff", new, old).exit_code == 0
     assert data("tool", "diff", new, old)["verdict"] == "widening"
@@ -123,6 +125,8 @@ def test_lists_of_tools() -> None:
         "findings": [],
         "counterexample": None,
         "upcast": "none",
+        "grade": None,
+        "suggest": None,
     }
     bare = data("tool", "diff", written("bare.json", OLD), written("one.json", [{"name": "tool", "inputSchema": OLD}]))
     assert bare["verdict"] == "identical"
@@ -202,22 +206,41 @@ def renamed(**upcast: Any) -> None:
 @pytest.mark.parametrize(
     ("upcast", "status", "said"),
     [
-        ({}, "none", None),
-        ({"semantic": "It is net now."}, "none", None),
+        (
+            {},
+            "none",
+            "No file leads on from v1: a person is asked about each open call. A draft of it: ledger tool diff",
+        ),
+        ({"semantic": "It is net now."}, "none", "The file says that the meaning changes: It is net now."),
         ({"ops": [{"op": "rename", "from": "/amt", "to": "/amount"}]}, "unknown", "upcast unknown"),
-        ({"assertedBy": "ada", "ops": [{"op": "rename", "from": "/amt", "to": "/amount"}]}, "proved", "upcast proved"),
+        (
+            {"assertedBy": "ada", "ops": [{"op": "rename", "from": "/amt", "to": "/amount"}]},
+            "proved",
+            "upcast proved (iso)",
+        ),
         ({"assertedBy": "ada", "ops": [{"op": "rename", "from": "/amt", "to": "/sum"}]}, "refuted", "upcast refuted"),
     ],
 )
-def test_what_is_known_of_the_upcast(upcast: dict[str, Any], status: str, said: str | None) -> None:
+def test_what_is_known_of_the_upcast(upcast: dict[str, Any], status: str, said: str) -> None:
     """The difference stays what it is; beside it stands whether the catalog's file carries calls over."""
     renamed(**upcast)
     done = ledger("tool", "diff", "send", "1", "v2", "--json")
-    assert (done.exit_code, json.loads(done.stdout)["data"]["upcast"]) == (1, status)
+    found = json.loads(done.stdout)["data"]
+    assert (done.exit_code, found["upcast"], found["grade"]) == (1, status, "iso" if status == "proved" else None)
+    assert found["suggest"] == (None if upcast else "ledger tool diff send 1 2 --suggest")
     shown = ledger("tool", "diff", "send", "1", "2").stdout
     assert "incompatible" in shown
-    assert ("upcast" in shown) == (said is not None)
-    assert said is None or said in shown
+    assert said in " ".join(shown.split())
+    assert "upcast" not in ledger("tool", "diff", "send", "2", "1").stdout
+
+
+def test_a_tool_wants_two_of_its_versions() -> None:
+    """One version is none, and no missing file: what there is is said."""
+    renamed()
+    assert failure("tool", "diff", "send", "1") == (2, "usage", "Give two versions of send; there are: 1, 2.")
+    assert failure("tool", "diff", "send")[2] == "Give two versions of send; there are: 1, 2."
+    usage = "Give a tool and two of its versions, or two files."
+    assert [failure("tool", "diff", *words)[2] for words in ((), ("nope", "1"), ("schemas",))] == [usage] * 3
 
 
 def test_a_guess_is_printed_and_not_applied() -> None:

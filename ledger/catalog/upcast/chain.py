@@ -40,6 +40,8 @@ class Upcasts:
             step = self.step(definition, version) if definition is not None else None
             if step is None or step.upcast.to_version > to_version:
                 message = f"no upcast file leads from v{version} towards v{to_version}"
+                if to_version < version:
+                    message = f"versions only go forward: nothing carries a call of v{version} back to v{to_version}"
                 missing = NotCarried(code="no_upcast", pointer="", message=message)
                 return Journey(steps=tuple(done), reached=version, stopped=missing)
             found = step.carry(arguments)

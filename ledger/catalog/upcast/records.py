@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 from ledger.catalog.steps import Upcast
 from ledger.strictjson import Json
@@ -13,6 +13,9 @@ Grade: TypeAlias = Literal["iso", "embed", "partial"]
 `iso`: both forms say exactly the same. `embed`: the new one can say more. `partial`: some of the old form has no place
 in the new one; a record that has is carried, each other one goes to a person.
 """
+
+GRADES: Final[tuple[Grade, ...]] = ("iso", "embed", "partial")
+"""All of them, the weakest last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ledger.catalog import load_catalog
-from ledger.catalog.upcast.between import between
+from ledger.catalog.upcast.between import Bridge, between
 from tests.catalog.shelf import Shelf
 from tests.catalog.upcast.scenes import closed_object
 
@@ -14,20 +14,21 @@ TEXT = {"type": "string"}
 
 
 @pytest.mark.parametrize(
-    ("start", "end", "status"),
+    ("start", "end", "bridge"),
     [
-        (1, 2, "proved"),
-        (1, 3, "proved"),
-        (1, 4, "refuted"),
-        (3, 4, "refuted"),
-        (4, 5, "none"),
-        (1, 6, "none"),
-        (2, 2, "none"),
-        (3, 1, "none"),
+        (1, 2, Bridge(status="proved", grade="iso")),
+        (1, 3, Bridge(status="proved", grade="iso")),
+        (1, 4, Bridge(status="refuted")),
+        (3, 4, Bridge(status="refuted")),
+        (4, 5, Bridge(semantic="Other.")),
+        (1, 6, Bridge(missing=5)),
+        (1, 7, Bridge()),
+        (2, 2, Bridge()),
+        (3, 1, Bridge()),
     ],
 )
-def test_the_worst_step_counts(tmp_path: Path, start: int, end: int, status: str) -> None:
-    """Proved over all steps, refuted where one is, none where they do not lead there."""
+def test_the_worst_step_counts(tmp_path: Path, start: int, end: int, bridge: Bridge) -> None:
+    """Proved over all steps, refuted where one is; where they do not lead there it is said why."""
     shelf = Shelf(tmp_path)
     forms: list[Any] = [closed_object({name: TEXT}) for name in ("a", "b", "c", "d", "e", "f")]
     shelf.tool(schemas=tuple(forms))
@@ -36,4 +37,4 @@ def test_the_worst_step_counts(tmp_path: Path, start: int, end: int, status: str
         document = {"tool": "look_at", "from": number, "to": number + 1, "assertedBy": "ada", "ops": ops}
         shelf.write(f"look_at/v{number}-v{number + 1}.upcast.json", document)
     shelf.write("look_at/v4-v5.upcast.json", {"tool": "look_at", "from": 4, "to": 5, "semantic": "Other."})
-    assert between(load_catalog(shelf.root).tools["look_at"], start, end) == status
+    assert between(load_catalog(shelf.root).tools["look_at"], start, end) == bridge
