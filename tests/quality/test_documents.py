@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from ledger import Ledger
-from tests.quality.tree import text, tracked
+from tests.quality.tree import ROOT, text, tracked
 
 DOCUMENTS = [path for path in tracked() if path.suffix == ".md" and path.parts[0] not in {"tests", "ledger"}]
 MARK = r"(?P<mark><!-- (?P<what>not run|file): (?P<told>[^\n]+) -->\n)?"
@@ -82,6 +82,13 @@ def test_a_document_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path)
     run_document(str(path), text(path), tmp_path)
     assert "```" not in FENCE.sub("", text(path)), "a block is not closed"
+
+
+def test_the_first_example_runs_in_a_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """People try it where the project's own catalog is at hand: no tool there has that name and other arguments."""
+    (tmp_path / "schemas").symlink_to(ROOT / "schemas")
+    monkeypatch.chdir(tmp_path)
+    run_document("README.md", text(Path("README.md")), tmp_path)
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=str)
