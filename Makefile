@@ -8,10 +8,10 @@ UV = uv==0.13.9
 .PHONY: help demo test check lint coverage soak bench docs lock clean
 
 help:
-	@echo 'make demo    a scripted agent is killed in the middle of a write, resumed, reviewed, replayed'
+	@echo 'make demo    an agent is killed in the middle of a write; see what happens next'
 	@echo 'make test    the tests (with coverage data)'
-	@echo 'make check   everything a change must pass: lint, types, import rules, tests, coverage'
-	@echo 'make soak    long: hundreds of kills, thousands of power losses, a disk that fails at every step'
+	@echo 'make check   all that a change must pass: lint, types, imports, tests, coverage'
+	@echo 'make soak    long: hundreds of kills, thousands of power losses, failing disks'
 	@echo 'make bench   figures: throughput, fsyncs, replay'
 	@echo 'make docs    write the generated pages again'
 	@echo 'make lock    resolve requirements-dev.lock again'
