@@ -89,6 +89,7 @@ def test_the_first_example_runs_in_a_checkout(tmp_path: Path, monkeypatch: pytes
     (tmp_path / "schemas").symlink_to(ROOT / "schemas")
     monkeypatch.chdir(tmp_path)
     run_document("README.md", text(Path("README.md")), tmp_path)
+    assert (tmp_path / "agent.db").exists()
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=str)
