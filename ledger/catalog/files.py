@@ -204,7 +204,8 @@ def _quarantine_reserved(tools: dict[str, ToolDefinition], faults: list[Fault]) 
     reserved = {name: definition for definition in tools.values() for name in definition.reserved}
     for name in sorted(reserved.keys() & tools.keys()):
         message = f"this name is reserved by {reserved[name].name}: names are never used again"
-        faults.append(Fault(tool=name, path=tools.pop(name).path, pointer="/name", message=message))
+        hint = f"Take another name; or this folder away, if its tool is {reserved[name].name} now."
+        faults.append(Fault(tool=name, path=tools.pop(name).path, pointer="/name", message=message, hint=hint))
     heirs = [(old, definition) for definition in tools.values() for old in definition.renamed]
     for old, definition in heirs:
         others = [other.name for name, other in heirs if name == old and other is not definition]

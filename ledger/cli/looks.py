@@ -44,6 +44,13 @@ def version(number: int | None) -> str:
 
 WHY: Final = 15
 """Columns that a reason wants: `outcome-unknown` is the one that people have to tell from the others."""
+
+
+def called(tool: str, now: str | None) -> str:
+    """Return a tool's name as it was recorded, and what it is called now where that is another one."""
+    return f"{tool} (now {now})" if now is not None else tool
+
+
 CALL: Final = Column(key="callId", title="CALL", show=tail, keep="all")
 SESSION: Final = Column(key="sessionId", title="SESSION")
 TOOL: Final = Column(key="tool")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -65,7 +65,8 @@ def run(shell: Shell, wanted: Wanted) -> int:
             for judged in shell.out.progress(planned(ledger.reader, ledger.registry, scope), "Planning"):
                 told.plan.add(judged)
             told.drafts = list(_drafts(ledger, told.plan)) if wanted.suggest else None
-    shell.out.show(told.to_wire(), _lines(shell, wanted, told))
+        now = {name: ledger.registry.home(name) for name in ledger.registry.given_up}
+    shell.out.show(told.to_wire(), _lines(shell, wanted, told, now))
     if told.errors or (wanted.strict and told.plan.needed):
         return FAILED
     return WAITS if wanted.apply and told.plan.needed else DONE
@@ -111,8 +112,8 @@ def _apply(shell: Shell, ledger: Ledger, scope: Scope, told: _Told) -> None:
             told.errors.append((session.session_id, session.error))
 
 
-def _lines(shell: Shell, wanted: Wanted, told: _Told) -> Iterator[Line]:
-    yield from plan_lines(told.plan)
+def _lines(shell: Shell, wanted: Wanted, told: _Told, now: Mapping[str, str]) -> Iterator[Line]:
+    yield from plan_lines(told.plan, now)
     if told.drafts is not None:
         yield from draft_lines(shell, told.drafts)
     for session_id, error in told.errors:

@@ -8,7 +8,7 @@ from json import dumps
 from typing import Any, Final
 
 from ledger.cli.layout import block, bullets, facts, heading
-from ledger.cli.looks import place, tone_of, version
+from ledger.cli.looks import called, place, tone_of, version
 from ledger.cli.rows import Row
 from ledger.cli.table import plain, tail
 from ledger.cli.text import Ink, Line
@@ -23,7 +23,8 @@ _LONGEST: Final = 4_000
 def title(story: Row) -> list[Line]:
     """Return the first lines of a call's page: its id, what it is, where it stands."""
     where = f"session {story['sessionId']}, turn {place(story['turn'], story['index'])}"
-    tool = story["tool"] if story["schemaVersion"] is None else f"{story['tool']} {version(story['schemaVersion'])}"
+    number = "" if story["schemaVersion"] is None else f" {version(story['schemaVersion'])}"
+    tool = called(f"{story['tool']}{number}", story.get("renamedTo"))
     what = f"{tool}, {story['effect']}; {where}"
     return [(Ink(f"Call {story['callId']}", "strong"), "  ", Ink(story["state"], tone_of(story["state"]))), what]
 

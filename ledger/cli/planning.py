@@ -7,6 +7,7 @@ from json import dumps
 from typing import Any, Final
 
 from ledger.cli.commands import copyable
+from ledger.cli.looks import called
 from ledger.cli.shell import Shell
 from ledger.cli.table import tail
 from ledger.cli.text import Ink, Line
@@ -25,8 +26,12 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
-def plan_lines(plan: Plan) -> Iterator[Line]:
-    """Yield a line a group, then the calls that need a person, those of one reason below it."""
+def plan_lines(plan: Plan, now: Mapping[str, str]) -> Iterator[Line]:
+    """
+    Yield a line a group, then the calls that need a person, those of one reason below it.
+
+    *now*: what tools are called now whose recorded names were given up.
+    """
     if not plan.groups:
         yield "No call is open: nothing to carry."
     for group in plan.to_wire()["groups"]:
@@ -34,7 +39,11 @@ def plan_lines(plan: Plan) -> Iterator[Line]:
         why = f": {group['code']}" if group["code"] else ""
         words = f"{_calls(group['calls'], *_WORDS[group['status']])}{grade}{why}"
         asks = group["status"] in ("needs-person", "invalid")
-        yield (Ink(group["tool"], "strong"), f"  {_versions(group)}  ", Ink(words, "warn") if asks else words)
+        yield (
+            Ink(called(group["tool"], now.get(group["tool"])), "strong"),
+            f"  {_versions(group)}  ",
+            Ink(words, "warn") if asks else words,
+        )
     reasons: dict[str, list[Judged]] = {}
     for judged in plan.asked[:_MOST_LINES]:
         reasons.setdefault(_reason(judged), []).append(judged)

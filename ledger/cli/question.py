@@ -53,6 +53,7 @@ def question_of(shell: Shell, reader: Reader, call: Call) -> Row:
         "kind": kind_of(call.state, call.reason) if waits else None,
         "question": question(call, _now()),
         **story,
+        "renamedTo": definition.name if definition is not None and definition.name != call.tool else None,
         **({"upcast": draft.to_wire()} if draft else {}),
         **({"instead": _instead(definition)} if waits and call.reason == "tool-retired" else {}),
         "runbook": _runbook(reader, definition, call),

@@ -151,6 +151,15 @@ def test_a_folder_that_cannot_be_copied_stays_as_it_was(shelf: Shelf) -> None:
     assert sorted(shelf.root.rglob("*")) == before
 
 
+def test_a_folder_of_the_old_name_that_is_still_there_is_told(shelf: Shelf) -> None:
+    """A process that died between the two leaves the new one whole, and the old one for somebody to take away."""
+    shutil.copytree(shelf.root / "look_at", shelf.root / "kept")
+    ledger("tool", "rename", "look_at", "view")
+    (shelf.root / "kept").rename(shelf.root / "look_at")
+    [found] = shelf.report().findings
+    assert (found.tool, found.hint) == ("look_at", "Take another name; or this folder away, if its tool is view now.")
+
+
 def test_how_a_renamed_tool_is_told(shelf: Shelf) -> None:
     """Lists and pages of the old name say the new one; the stage that was recorded stays in JSON."""
     renamed(shelf)
@@ -175,6 +184,9 @@ def test_what_waits_is_told_with_both_names(shelf: Shelf) -> None:
     assert (result.exit_code, "look_at (now view)" in result.stdout) == (3, True)
     [row] = json.loads(ledger("review", "list", "--json").stdout)["data"]
     assert (row["tool"], row["renamedTo"]) == ("look_at", "view")
+    assert data("review", "show", row["callId"])["renamedTo"] == "view"
+    assert "look_at v1 (now view), write; session waits" in ledger("review", "show", row["callId"]).stdout
+    assert "look_at (now view)  v1 to v2" in ledger("migrate-schemas").stdout
     shelf.write("catalog.json", "{")
     [row] = json.loads(ledger("review", "list", "--json").stdout)["data"]
     assert (row["tool"], row["renamedTo"]) == ("look_at", None)
