@@ -54,18 +54,23 @@ def list_(shell: Shell, /, max_age: timedelta | None, format: Format | None, **f
     """
     List what waits for a person, the oldest question first.
 
-    The exit status is 3 if anything waits; with --max-age only if something waits longer than that.
+    The exit status is 3 if anything waits; with --max-age only if something waits longer than that. Of a call whose
+    process was killed nobody is asked before `ledger resume` looked at it: a note tells of such sessions.
     """
     from ledger.audit import review_rows
     from ledger.cli.opening import reading
+    from ledger.cli.stranded import stranded_hint
 
     with reading(shell) as reader:
         late = _Late(_renamed(shell, review_rows(reader, max_age=max_age, **filters)))
         people = format in (None, "table") and not shell.json
         rows = map(_for_people, late) if people else iter(late)
         shell.out.rows(rows, COLUMNS, format=format, empty="Nothing waits.")
+        stranded = stranded_hint(shell, reader, filters) if people else None
     if people and late.any:
         shell.out.note(f"Look at one with `{copyable(shell, 'review', 'show', 'CALL')}`.")
+    if stranded is not None:
+        shell.out.note(stranded)
     if late.any if max_age is None else late.overdue:
         raise click.exceptions.Exit(WAITS)
 
