@@ -229,7 +229,7 @@ def resolve(
     shell: Shell, /, call: str, by: str | None, note: str | None, evidence: tuple[str, ...], **verdict: Any
 ) -> None:
     """
-    Say what became of a call in doubt.
+    Say what became of a call in review, or let it run.
 
     One verdict, once: a wrong one is corrected by a note and a new call. --run alone is refused where the call may have
     run already; --arguments needs --did-not-happen there. A copy is settled by its original's end.
