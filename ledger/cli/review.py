@@ -11,7 +11,7 @@ import click
 from ledger.cli.commands import copyable
 from ledger.cli.faults import WAITS
 from ledger.cli.frame import Noun
-from ledger.cli.looks import CALL, SESSION, TOOL, VERSION, WHY
+from ledger.cli.looks import CALL, SESSION, TOOL, VERSION, WHY, called
 from ledger.cli.output import Format
 from ledger.cli.rows import Row
 from ledger.cli.shell import Shell, format_option
@@ -106,7 +106,7 @@ def _for_people(row: Row) -> Row:
     return {
         **row,
         "age": age,
-        "tool": f"{row['tool']} (now {row['renamedTo']})" if row["renamedTo"] else row["tool"],
+        "tool": called(row["tool"], row["renamedTo"]),
         "kind": "never ran" if row["kind"] == "doubt" and row["neverRan"] else row["kind"],
         "why": row["reason"] or asked,
         "expires": _expires(row["expiresAt"]),
