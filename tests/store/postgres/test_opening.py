@@ -122,10 +122,11 @@ def test_somebody_elses_tables_are_left_alone(empty_url: str) -> None:
 
 
 def test_what_is_not_there_is_told(url: str) -> None:
-    """A database that the server does not have is named as such."""
+    """A database that the server does not have is named as such, and how to make one that can hold a ledger."""
     missing = make_url(url).set(database="nobody").render_as_string(hide_password=False)
-    with pytest.raises(NoDatabase, match="no database"):
+    with pytest.raises(NoDatabase, match="no database") as refusal:
         open_store(missing, create=True)
+    assert "createdb -E UTF8 -T template0" in str(refusal.value.hint)
 
 
 def test_a_tables_owner_is_needed_to_make_them(empty_url: str) -> None:
