@@ -157,6 +157,7 @@ def _unlocked(sources: Sources) -> Iterator[Note]:
         yield Note(code="not_locked", path=sources.lock_path, message=message, hint=hint)
         return
     for definition in sources.catalog.tools.values():
+        yield from _unlocked_upcasts(sources.lock, definition, hint)
         for number in definition.versions:
             if number <= definition.current and sources.lock.version(definition.name, number) is None:
                 message = f"this version is offered, and {LOCK} does not have it"
@@ -168,3 +169,18 @@ def _unlocked(sources: Sources) -> Iterator[Note]:
                     message=message,
                     hint=hint,
                 )
+
+
+def _unlocked_upcasts(lock: Lock, definition: ToolDefinition, hint: str) -> Iterator[Note]:
+    """Yield the upcasts to published versions that are not published: they may carry calls, and be edited."""
+    locked = lock.tools.get(definition.name, LockedTool())
+    for upcast in definition.upcasts.values():
+        if upcast.to_version in locked.versions and upcast_file(upcast) not in locked.upcasts:
+            yield Note(
+                code="not_locked",
+                tool=definition.name,
+                version=upcast.to_version,
+                path=upcast.path,
+                message=f"{LOCK} does not have this upcast, so nothing keeps it as it is",
+                hint=hint,
+            )

@@ -36,6 +36,16 @@ def test_what_is_not_published_is_told(shelf: Shelf) -> None:
     assert list(lock.tools["look_at"].versions) == [1, 2]
 
 
+def test_an_upcast_that_came_later_is_told(shelf: Shelf) -> None:
+    """Beside a version that is published it may carry calls, so it is published too before it is edited."""
+    shelf.tool(schemas=(SCHEMA, OTHER))
+    shelf.publish()
+    shelf.write("look_at/v1-v2.upcast.json", UPCAST)
+    assert shelf.said() == [("not_locked", "look_at/v1-v2.upcast.json", "")]
+    shelf.publish()
+    assert shelf.said() == []
+
+
 def test_an_edited_version_is_found(shelf: Shelf) -> None:
     """Another shape under a published number is a finding, and the lock keeps the old one."""
     shelf.tool()
