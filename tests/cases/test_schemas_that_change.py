@@ -27,8 +27,7 @@ from tests.session.agents import opened, recorded, types
 def deploy(tmp_path: Path) -> Iterator[Deploy]:
     found = Deploy(tmp_path)
     yield found
-    for each in found.opened:
-        each.close()
+    found.close()
 
 
 def test_a_resume_ignores_that_the_tools_have_changed(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> None:

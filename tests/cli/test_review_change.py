@@ -22,8 +22,7 @@ def deploy(tmp_path_factory: pytest.TempPathFactory) -> Deploy:
     found.first(crash.after("call.proposed"))
     found.write(3)
     found.open(3).session("s").messages()
-    for each in found.opened:
-        each.close()
+    found.close()
     return found
 
 

@@ -1,4 +1,4 @@
-"""One scene a test, on a copy of an empty ledger."""
+"""One scene a test, on a copy of an empty ledger; one tool that is deployed version by version."""
 
 import shutil
 from collections.abc import Iterator
@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ledger.store.urls import open_store
+from tests.recovery.deploys import Deploy
 from tests.recovery.scenes import Scene
 
 
@@ -23,5 +24,13 @@ def scene(tmp_path: Path, empty: Path) -> Iterator[Scene]:
     """A ledger file and a tool."""
     shutil.copy(empty, tmp_path)
     found = Scene(tmp_path)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def deploy(tmp_path: Path) -> Iterator[Deploy]:
+    """A tool that is deployed version by version."""
+    found = Deploy(tmp_path)
     yield found
     found.close()

@@ -53,6 +53,11 @@ class Deploy:
     opened: list[Ledger] = field(default_factory=list)
     policy: Any = None
 
+    def close(self) -> None:
+        """Stop all programs."""
+        for ledger in self.opened:
+            ledger.close()
+
     def write(self, current: int, **upcast: Any) -> None:
         """Write the catalog's files as this release has them."""
         tool = self.folder / "catalog" / "charge"

@@ -64,8 +64,7 @@ class Renaming(Deploy):
 def deploy(tmp_path: Path) -> Iterator[Renaming]:
     found = Renaming(tmp_path)
     yield found
-    for ledger in found.opened:
-        ledger.close()
+    found.close()
 
 
 def left(deploy: Renaming, effect: str = "external") -> str:

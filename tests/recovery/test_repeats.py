@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +20,6 @@ from tests.recovery.scenes import Gone, gone, let_go
 from tests.session.agents import answers, asked, opened
 
 EURO = {"amount": 5, "currency": "EUR"}
-
-
-@pytest.fixture
-def deploy(tmp_path: Path) -> Iterator[Deploy]:
-    found = Deploy(tmp_path)
-    yield found
-    for ledger in found.opened:
-        ledger.close()
 
 
 def held(call: Call, original: str) -> bool:

@@ -66,8 +66,7 @@ class Pinned(Deploy):
 def pinned(tmp_path: Path) -> Iterator[Pinned]:
     found = Pinned(tmp_path)
     yield found
-    for ledger in found.opened:
-        ledger.close()
+    found.close()
 
 
 WAYS = [((1, 2), True), ((2,), False), ((1,), False)]
@@ -112,8 +111,7 @@ def test_a_reply_that_the_host_kept_is_the_same_turn_after_the_deploy(tmp_path: 
     assert (call.state, call.call.turn, len(list(ledger.calls()))) == ("succeeded", 1, 2)
     assert ledger.session("u").call("charge", {"amt": 5}, idempotency_key="k").call_id == keyed.call_id
     assert len(deploy.effects) == 2
-    for each in deploy.opened:
-        each.close()
+    deploy.close()
 
 
 def test_a_copy_is_one_after_the_program_went_back(tmp_path: Path) -> None:
@@ -131,8 +129,7 @@ def test_a_copy_is_one_after_the_program_went_back(tmp_path: Path) -> None:
     session.messages()
     [copy] = session.dispatch(asked(("charge", {"amt": 5}))).calls
     assert (copy.call.reason, deploy.effects) == ("duplicate", [])
-    for ledger in deploy.opened:
-        ledger.close()
+    deploy.close()
 
 
 @pytest.mark.parametrize(
@@ -178,8 +175,7 @@ def test_a_copy_is_one_where_the_call_itself_could_not_be_carried(tmp_path: Path
     session.messages()
     [copy] = session.dispatch(asked(("charge", {"amount": 5}))).calls
     assert (copy.call.reason, deploy.effects) == ("duplicate", [])
-    for ledger in deploy.opened:
-        ledger.close()
+    deploy.close()
 
 
 def proposed_twice(deploy: Deploy, amount: int = 5) -> tuple[str, str]:
@@ -207,8 +203,7 @@ def test_a_copy_that_was_only_proposed_is_one_after_a_crash(
     assert (call.schema_version, deploy.effects) == (version, [])
     ledger.resolve(original, "happened", by="ada")
     assert ledger.find(copy).state == "succeeded"
-    for each in deploy.opened:
-        each.close()
+    deploy.close()
 
 
 def test_what_was_asked_for_once_more_on_purpose_runs_after_a_crash(tmp_path: Path) -> None:
@@ -225,8 +220,7 @@ def test_what_was_asked_for_once_more_on_purpose_runs_after_a_crash(tmp_path: Pa
     ledger.session("s").messages()
     assert [ledger.find(each).state for each in copies] == ["succeeded", "succeeded"]
     assert deploy.effects == [(1, 5), (1, 6)]
-    for each in deploy.opened:
-        each.close()
+    deploy.close()
 
 
 def test_an_original_that_the_same_resume_finds_out_about_settles_its_copy(tmp_path: Path) -> None:
@@ -258,8 +252,7 @@ def test_an_original_that_the_same_resume_finds_out_about_settles_its_copy(tmp_p
     call = ledger.find(copy)
     assert call.review is not None
     assert (call.state, call.review.verdict, deploy.effects) == ("succeeded", "happened", [])
-    for each in deploy.opened:
-        each.close()
+    deploy.close()
 
 
 @pytest.mark.parametrize("stage", ["compat", "removed"])

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,14 +14,6 @@ from ledger.testing import crash
 from tests.recovery.deploys import V1, Deploy
 from tests.recovery.scenes import Gone, gone, let_go
 from tests.session.agents import asked, opened, recorded, types
-
-
-@pytest.fixture
-def deploy(tmp_path: Path) -> Iterator[Deploy]:
-    found = Deploy(tmp_path)
-    yield found
-    for ledger in found.opened:
-        ledger.close()
 
 
 def upcasts(ledger: Ledger) -> list[CallUpcast]:

@@ -54,8 +54,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         session.propose("charge", {"amt": 20 + number})
         if name == "s3":
             session.propose("charge", {"amt": "five"})
-    for each in deploy.opened:
-        each.close()
+    deploy.close()
     deploy.write(2)
     return folder
 

@@ -320,8 +320,7 @@ def test_defaults_that_would_have_run_are_part_of_it(tmp_path: Path) -> None:
         assert held(here.reader, tmp_path / "catalog")["confirmed"] == 1
         [stored] = [each for each in here.reader.read("s", limit=99) if each.type == "call.upcast"]
     assert read_event(stored.record).body.arguments == {"amount": 3}  # type: ignore[union-attr]  # an upcast
-    for each in deploy.opened:
-        each.close()
+    deploy.close()
 
 
 def test_a_server_is_asked_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

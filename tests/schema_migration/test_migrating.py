@@ -34,8 +34,7 @@ from tests.session.agents import asked, recorded, types
 def deploy(tmp_path: Path) -> Iterator[Deploy]:
     found = Deploy(tmp_path)
     yield found
-    for each in found.opened:
-        each.close()
+    found.close()
 
 
 def desk(deploy: Deploy, catalog: str = "catalog") -> Ledger:

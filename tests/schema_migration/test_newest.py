@@ -30,8 +30,7 @@ def deploy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deploy]:
     session.dispatch(asked(("charge", {"amt": 5}), ("charge", "no JSON"), ("charge", {"amt": "x"}), ("pay", {"n": 1})))
     session.propose("charge", {"amt": 7})
     yield found
-    for each in found.opened:
-        each.close()
+    found.close()
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ledger.catalog.definition import Catalog, ToolDefinition, ToolVersion
 from ledger.catalog.steps import Upcast
 from ledger.catalog.upcast.records import Carried, Carrier, Journey, NotCarried
@@ -58,13 +60,10 @@ class Upcasts:
         So nothing is proved or certified: what is masked fits no schema, and a file that nobody signed still says which
         calls may be the same. An operation leaves what it knows nothing of; without a file they stay as they are.
         """
-        definition, found = self._catalog.tools.get(tool) if self._catalog else None, arguments
-        while version != to_version:
-            upcast = definition.upcasts.get(version) if definition is not None else None
-            if upcast is None or upcast.to_version > to_version:
-                return arguments
-            found, version = as_far(upcast.ops, found), upcast.to_version
-        return found
+        found, reached = arguments, version
+        for upcast in self._files(tool, version, to_version):
+            found, reached = as_far(upcast.ops, found), upcast.to_version
+        return found if reached == to_version else arguments
 
     def apart(self, tool: str, version: int, to_version: int, older: Json, newer: Json) -> bool:
         """
@@ -73,15 +72,22 @@ class Upcasts:
         Over changes of form alone they do. Over a change of meaning they do if its file carries a value as it is, and
         the newer arguments have another one there. Nobody can say what no file, or more than that one, lies between.
         """
-        definition, found = self._catalog.tools.get(tool) if self._catalog else None, older
-        while version != to_version:
-            upcast = definition.upcasts.get(version) if definition is not None else None
-            if upcast is None or upcast.to_version > to_version:
-                return False
-            found, version = as_far(upcast.ops, found), upcast.to_version
+        found, reached = older, version
+        for upcast in self._files(tool, version, to_version):
+            found, reached = as_far(upcast.ops, found), upcast.to_version
             if upcast.semantic is not None:
-                return version == to_version and any(_differ(found, newer, pointer) for pointer in upcast.carry)
-        return True
+                return reached == to_version and any(_differ(found, newer, pointer) for pointer in upcast.carry)
+        return reached == to_version
+
+    def _files(self, tool: str, version: int, to_version: int) -> Iterator[Upcast]:
+        """Yield what leads from a version towards a later one, signed or not, as far as there are files."""
+        definition = self._catalog.tools.get(tool) if self._catalog else None
+        while definition is not None and version != to_version:
+            upcast = definition.upcasts.get(version)
+            if upcast is None or upcast.to_version > to_version:
+                return
+            yield upcast
+            version = upcast.to_version
 
 
 def _differ(one: Json, other: Json, pointer: str) -> bool:
