@@ -56,8 +56,9 @@ class Call:
     Where one tool call stands; built by `evolve` only.
 
     `arguments` is the intent as parsed (None: unparsable), `executed` the arguments that ran or will run where they
-    differ (defaults applied, upcast). `attempt` counts starts. `token` is the lease token of the last start. `late` is
-    the last outcome that came after the flag and after the last verdict to run it.
+    differ (defaults applied, upcast). `given_key` is the idempotency key that the host gave, `host_key` the same as
+    long as it stands for this call: not of one that surely did nothing. `attempt` counts starts. `token` is the lease
+    token of the last start. `late` is the last outcome that came after the flag and after the last verdict to run it.
     """
 
     call_id: str = ""
@@ -87,6 +88,7 @@ class Call:
     supports_idempotency: bool = False
     reconciles: bool = False
     host_key: str | None = None
+    given_key: str | None = None
     repair_of: str | None = None
     repairs: int = 0
     executor: Literal["host", "provider"] = "host"

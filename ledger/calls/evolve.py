@@ -132,6 +132,7 @@ def _proposed(body: CallProposed, event: Event) -> Changes:
         "supports_idempotency": body.supports_idempotency,
         "reconciles": body.reconciles,
         "host_key": body.idempotency_key,
+        "given_key": body.idempotency_key,
         "repair_of": body.repair_of,
         "repairs": body.repairs,
         "executor": body.executor,

@@ -22,7 +22,7 @@ class Shape:
     What of a proposal counts for sameness: the tool, and the arguments (or the raw text that is none).
 
     `same` compares a recorded call's arguments with these, in the form of one version; `home` says which name a
-    recorded tool has now, as `tool` does.
+    recorded tool has now, as `tool` does. `key` is the host's own for this call, where it gives one.
     """
 
     tool: str
@@ -30,6 +30,7 @@ class Shape:
     raw: str | None
     same: Callable[[Call, Any], bool] = _as_recorded
     home: Callable[[str], str] = str
+    key: str | None = None
 
     def equals(self, call: Call) -> bool:
         """Whether a recorded call asks for the same; provider ids are ignored, 1 and 1.0 are kept apart."""
@@ -38,6 +39,10 @@ class Shape:
         if self.arguments is None or call.arguments is None:
             return self.arguments is call.arguments and self.raw == call.raw_arguments
         return self.same(call, self.arguments)
+
+    def keyed_apart(self, call: Call) -> bool:
+        """Whether the host gave both a key, and not the same one: then it means another call, whatever it asks for."""
+        return None not in (self.key, call.given_key) and self.key != call.given_key
 
 
 def find_turn(
@@ -53,9 +58,9 @@ def find_turn(
     Return the recorded turn that this one is, or None for a new turn.
 
     The given number decides; else the same response id with equal calls; else, while the last recorded turn was not
-    delivered in this handle, equal calls. Everything else is new: models do repeat a turn word for word (550 of 743
-    repeats of provider ids in real sessions). Raises `DivergentTurn` where another content is recorded at the given
-    number, `UsageError` for a number out of reach.
+    delivered in this handle, equal calls that the host did not give another key. Everything else is new: models do
+    repeat a turn word for word (550 of 743 repeats of provider ids in real sessions). Raises `DivergentTurn` where
+    another content is recorded at the given number, `UsageError` for a number out of reach.
     """
     last = history.turns[-1] if history.turns else None
     if given is not None:
@@ -64,7 +69,8 @@ def find_turn(
     if again is not None and _same(history, again, shapes, text):
         return again
     if last is not None and last.number > delivered and _same(history, last, shapes, text):
-        return last
+        apart = any(shape.keyed_apart(call) for shape, call in zip(shapes, _first_calls(history, last), strict=True))
+        return None if apart else last
     return None
 
 
@@ -86,8 +92,13 @@ def _named(tools: tuple[str, ...]) -> str:
     return f"calls of {', '.join(tools)}" if tools else "a text"
 
 
+def _first_calls(history: History, turn: Turn) -> list[Call]:
+    """Return what the turn asked for, before a person put anything in its place."""
+    return [history.calls[slot[0]] for slot in turn.slots if slot]
+
+
 def _same(history: History, turn: Turn, shapes: Sequence[Shape], text: str | None) -> bool:
-    first = [history.calls[slot[0]] for slot in turn.slots if slot]
+    first = _first_calls(history, turn)
     if len(first) != len(shapes):
         return False
     if not shapes:

@@ -266,7 +266,7 @@ class Loop:
             yield from self.recover()
         number = None
         while number is None:
-            known = self._known(reply, given)
+            known = self._known(reply, given, terms.idempotency_key)
             with suppress(
                 WrongSequence
             ):  # somebody else recorded something before this turn was: look again what it is
@@ -276,12 +276,12 @@ class Loop:
         self.offered = None
         return number
 
-    def _known(self, reply: Reply, given: int | None) -> Turn | None:
+    def _known(self, reply: Reply, given: int | None, key: str | None) -> Turn | None:
         history = self.core.history
         last = history.turns[-1].number if history.turns else 0
         if given is None and last <= self.delivered and reply.response_id not in history.responses:
             return None
-        shapes = [_shape(self.core, call) for call in reply.calls]
+        shapes = [replace(_shape(self.core, call), key=key) for call in reply.calls]
         return find_turn(
             history, shapes, text=reply.text, response_id=reply.response_id, given=given, delivered=self.delivered
         )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Final
 
 from ledger.calls import TERMINAL, Call
 from ledger.events import Body, CallFlagged
+from ledger.history import Settled
 from ledger.session.carrying import same_intent, same_run, told_apart
 from ledger.session.copies import settled_by
 from ledger.session.core import Core
@@ -40,7 +42,8 @@ def duplicate_of(core: Core, work: Work, since: int = 0) -> Call | None:
 
     Same tool and same arguments alone is no duplicate: 15 % of real calls repeat a finished one on purpose. It is one
     only while the earlier call is not terminal, or was settled after the model read it as open and was not yet told:
-    surely told is what was settled before the event `since`, at which this proposal was recorded.
+    surely told is what was settled before the event `since`, at which this proposal was recorded. A host's own new key
+    tells a call from one that has ended, not from one that may have happened.
     """
     return next((call for call in _earlier(core, work, since) if _same_arguments(core, call, work)), None)
 
@@ -51,14 +54,19 @@ def _earlier(core: Core, work: Work, since: int) -> Iterator[Call]:
         return
     history, home = core.history, core.wiring.registry.home
     told = max(core.told_until, since)
-    # One that a person settled before the next turn may have been read as open by the model that now replies.
-    untold = {
-        entry.call.call_id: entry.call for entry in (*history.resolved, *history.settled) if entry.sequence > told
-    }
-    for call in (*history.open_calls(), *untold.values()):
+    # One that a person settled before the next turn may have been read as open by the model that now replies; a host
+    # that names its call by a new key says itself that it is another one.
+    settled = () if work.stub.host_key is not None else (history.resolved, history.settled)
+    untold = (call for entries in settled for call in _ended_behind(entries, told))
+    for call in (*history.open_calls(), *untold):
         earlier = home(call.tool) == home(work.stub.tool) and call.turn < work.stub.turn and call.side_effecting
         if earlier and call.reason != "duplicate":  # a copy's original is among them too
             yield call
+
+
+def _ended_behind(entries: Sequence[Settled], sequence: int) -> list[Call]:
+    """Return the calls that ended behind an event of the session."""
+    return [entry.call for entry in takewhile(lambda entry: entry.sequence > sequence, reversed(entries))]
 
 
 def _may_repeat(core: Core, work: Work, since: int) -> list[Body]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ledger import Ask, Ledger
+from ledger import Ask, Deny, Ledger
 from ledger.calls import Call
 from ledger.ids import Clock
 from ledger.testing import crash
@@ -45,7 +45,7 @@ class Scene:
 
     folder: Path
     options: dict[str, Any] = field(default_factory=dict)
-    ask: Ask | None = None
+    ask: Ask | Deny | None = None
     policy: bool = False
     ran: list[Any] = field(default_factory=list)
     checked: int = 0

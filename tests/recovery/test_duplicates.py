@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ledger import Ask, Ledger
+from ledger import Ask, Deny, Ledger
 from ledger.errors import VerdictRefused
 from ledger.testing import crash
 from tests.recovery.scenes import SESSION, Scene
@@ -165,6 +165,31 @@ def test_a_verdict_while_the_model_thinks_does_not_make_its_repeat_run(scene: Sc
     assert (copy.state, copy.result, len(scene.ran)) == ("succeeded", {"done": 1}, 1)
     assert copy.call.flag is not None
     assert copy.call.flag.duplicate_of == original
+
+
+@pytest.mark.parametrize("later_turn", [False, True])
+def test_a_host_that_names_its_call_by_a_new_key_means_another_one(scene: Scene, later_turn: bool) -> None:
+    """What a job pays today is no copy of what a person approved yesterday, though this process told nobody of that."""
+    scene.ask = Ask()
+    yesterday = scene.open().session(SESSION).call("act", {"number": 1}, idempotency_key="monday").call_id
+    if later_turn:
+        scene.open().session(SESSION).dispatch(asked(text="I wait."))
+    scene.open().approve(yesterday, by="ada")
+    scene.open().session(SESSION).messages()
+    assert len(scene.ran) == 1
+    scene.ask = None
+    assert scene.open().session(SESSION).call("act", {"number": 1}, idempotency_key="tuesday").state == "succeeded"
+    assert len(scene.ran) == 2
+
+
+@pytest.mark.parametrize(("key", "state"), [("tuesday", "succeeded"), ("monday", "denied"), (None, "denied")])
+def test_a_new_key_is_not_answered_with_the_end_of_another(scene: Scene, key: str | None, state: str) -> None:
+    """A script that runs again from its top gets what was recorded; a job with a key of its own is another one."""
+    scene.ask = Deny("closed", "Not on Mondays.")
+    scene.open().session(SESSION).call("act", {"number": 1}, idempotency_key="monday")
+    scene.ask = None
+    assert scene.open().session(SESSION).call("act", {"number": 1}, idempotency_key=key).state == state
+    assert len(scene.ran) == (state == "succeeded")
 
 
 def test_once_it_was_told_the_same_call_is_meant(scene: Scene) -> None:
