@@ -11,7 +11,7 @@ from typing import Any, Final
 from ledger.audit import call_story, find_call
 from ledger.audit.questions import answers, question
 from ledger.audit.tools import recorded_tools
-from ledger.calls import WAITING, Call, kind_of
+from ledger.calls import TERMINAL, WAITING, Call, kind_of
 from ledger.catalog import Registry, ToolDefinition, load_catalog
 from ledger.cli.commands import copyable
 from ledger.cli.layout import block, bullets, heading
@@ -43,7 +43,7 @@ _HOLE: Final = re.compile(r"\{(\w+)\}")
 
 
 def question_of(shell: Shell, reader: Reader, call: Call) -> Row:
-    """Return a call's story with the question it puts, the runbook and the commands that answer it."""
+    """Return a call's story with the question it puts, how to find out what happened, and the commands that answer."""
     story = call_story(reader, call)
     waits = call.state in WAITING
     definition = _definition(shell, call)
@@ -56,6 +56,7 @@ def question_of(shell: Shell, reader: Reader, call: Call) -> Row:
         "renamedTo": definition.name if definition is not None and definition.name != call.tool else None,
         **({"upcast": draft.to_wire()} if draft else {}),
         **({"instead": _instead(definition)} if waits and call.reason == "tool-retired" else {}),
+        "neverRan": call.never_ran,
         "runbook": _runbook(reader, definition, call),
         "commands": [
             {"command": words, "meaning": meaning}
@@ -80,7 +81,7 @@ def question_lines(found: Row) -> Iterator[Line]:
     yield from outcome(found)
     yield from known(found)
     yield from besides(found)
-    if found["runbook"]:
+    if found["runbook"] and not found["neverRan"] and found["state"] not in TERMINAL:
         yield from heading("How to find out")
         yield from block(found["runbook"])
     yield from heading("What you can say")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ledger import Ask
 from ledger.cli.question import _name
 from ledger.errors import VerdictRefused
 from ledger.ids import Clock
@@ -138,6 +139,23 @@ def test_the_runbook_knows_the_call(ids: dict[str, str], world: Path) -> None:
     assert story(ids[DOUBT])["runbook"] == wanted
     assert f"How to find out\n  {wanted}\n" in ledger("review", "show", ids[DOUBT]).stdout
     assert story(ids["mix 2.3"])["runbook"] is None  # of another tool
+
+
+def test_nothing_is_to_be_found_out_of_a_call_that_never_ran(world: Path) -> None:
+    """Nor of one that has ended: the page keeps its runbook for a doubt."""
+    with opened(world) as host:
+
+        @host.tool("charge", effect="external", runbook="Look at the bank.")
+        def charge() -> str:
+            """Charge."""
+            return "charged"
+
+        host.session("done").call("charge")
+        host.authorize(lambda call, principal: Ask())
+        host.session("asked").call("charge")
+    for call_id in call_ids(tool="charge").values():
+        assert story(call_id)["runbook"] == "Look at the bank."
+        assert "How to find out" not in ledger("review", "show", call_id).stdout
 
 
 def test_a_runbook_beside_a_function_is_known_without_a_catalog(world: Path) -> None:
