@@ -150,9 +150,9 @@ def test_nothing_is_to_be_found_out_of_a_call_that_never_ran(world: Path) -> Non
             """Charge."""
             return "charged"
 
-        host.session("done").call("charge")
+        host.session("paid").call("charge")
         host.authorize(lambda call, principal: Ask())
-        host.session("asked").call("charge")
+        host.session("to pay").call("charge")
     for call_id in call_ids(tool="charge").values():
         assert story(call_id)["runbook"] == "Look at the bank."
         assert "How to find out" not in ledger("review", "show", call_id).stdout
