@@ -102,7 +102,8 @@ def same_run(core: Core, call: Call, version: int | None, arguments: Json, shown
     definition, given = definition_of(core, call), (version, shown if call.redacted else arguments)
     forms = {call.intent_version: call.arguments, call.schema_version: call.to_run}
     for number, form in forms.items():
-        recorded = definition.versions.get(number or 0) if definition is not None else None
+        form_of = version if number is None else number  # of a transcript from elsewhere: as it would be taken here
+        recorded = definition.versions.get(form_of or 0) if definition is not None else None
         if _same(core, call, (number, to_run(recorded, form) if recorded is not None else form), given):
             return True
     return False

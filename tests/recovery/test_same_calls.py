@@ -14,6 +14,7 @@ from ledger.catalog import load_catalog
 from ledger.catalog.upcast.chain import Upcasts
 from ledger.session.redaction import MASK, alike
 from ledger.testing import crash
+from tests.importing.chats import ASK, asking, chat, taken
 from tests.recovery.deploys import RENAME, V1, V2, Deploy
 from tests.recovery.scenes import Gone, gone, let_go
 from tests.session.agents import asked, opened
@@ -221,6 +222,24 @@ def test_what_was_asked_for_once_more_on_purpose_runs_after_a_crash(tmp_path: Pa
     assert [ledger.find(each).state for each in copies] == ["succeeded", "succeeded"]
     assert deploy.effects == [(1, 5), (1, 6)]
     deploy.close()
+
+
+@pytest.mark.parametrize("again", [{"amt": 5}, {"amt": 5, "currency": "EUR"}])
+def test_a_copy_of_an_imported_call_is_one_with_its_defaults(tmp_path: Path, again: dict[str, Any]) -> None:
+    """Elsewhere nobody worked out what would run: it is compared as it would be taken in here."""
+    effects: list[Any] = []
+
+    def charge(amt: int, currency: str = "EUR") -> None:
+        """Charge."""
+        effects.append((amt, currency))
+
+    with opened(tmp_path) as ledger:
+        ledger.tool("charge", effect="external", apply_defaults=True)(charge)
+        taken(chat([ASK, asking(("a", "charge", '{"amt": 5}'))]), ledger._wiring.store)
+        session = ledger.session("s")
+        session.messages()
+        copy, other = session.dispatch(asked(("charge", again), ("charge", {"amt": 5, "currency": "USD"}))).calls
+        assert (copy.call.reason, other.state, effects) == ("duplicate", "succeeded", [(5, "USD")])
 
 
 def test_an_original_that_the_same_resume_finds_out_about_settles_its_copy(tmp_path: Path) -> None:
