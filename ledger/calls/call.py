@@ -172,6 +172,11 @@ class Call:
         return not self.in_doubt and (self.attempt == 0 or self.attempt_failed or self.not_started)
 
     @property
+    def allowed_by_person(self) -> bool:
+        """Whether it waits for its start by a person's word, not by a policy's."""
+        return self.state == "authorized" and self.approval is not None and self.approval.by != "policy"
+
+    @property
     def contradicted(self) -> bool:
         """
         Whether an outcome arrived after somebody had decided that the call shall run (again).
