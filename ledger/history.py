@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import TypeAlias, assert_never
 
 from ledger.calls import NEW_CALL, TERMINAL, Call, evolve
@@ -261,6 +262,17 @@ class History:
         """Return the calls that are not terminal, in the order they were asked."""
         found = [self.calls[call_id] for call_id in self.open_ids if call_id not in self.broken]
         return sorted(found, key=lambda call: (call.turn, call.index, call.revision))
+
+    def ended_since(self, sequence: int) -> list[Settled]:
+        """
+        Return what ended behind this place after a model had read it as open, or after a person was asked.
+
+        One that a person settled before the next turn may have been read as open by the model that now replies.
+        """
+        both = (
+            takewhile(lambda entry: entry.sequence > sequence, reversed(each)) for each in (self.resolved, self.settled)
+        )
+        return [entry for each in both for entry in each]
 
     def turn(self, number: int) -> Turn | None:
         """Return the turn with this number (from 1), if recorded."""

@@ -24,6 +24,11 @@ _MAY_REPEAT: Final = (
     " versions compare. Settle that one first; shall this one run beside it?"
 )
 
+_OTHER_KEY: Final = (
+    "It never started: call {original} asks for the same under another key of the host ({key}), and may have been done."
+    " Abandon this one if it is the same once more; shall it run?"
+)
+
 
 def expired(call: Call, now: str | None) -> bool:
     """Whether the time in which an approval could be given, or used, is over at `now` (ISO 8601 UTC)."""
@@ -56,7 +61,8 @@ def _doubt(call: Call, reason: FlagReason) -> str:
         return f"It was started and nobody waited for its end; {_late(call)}"
     evidence = call.flag.evidence if call.flag else None
     if reason == "not-started" and isinstance(evidence, dict) and "mayRepeat" in evidence:
-        return _MAY_REPEAT.format(original=evidence["mayRepeat"], version=evidence.get("version"))
+        key, version = evidence.get("hostKey"), evidence.get("version")
+        return (_OTHER_KEY if key else _MAY_REPEAT).format(original=evidence["mayRepeat"], version=version, key=key)
     attempts = "once" if call.attempt == 1 else f"{call.attempt} times"
     original = call.flag.duplicate_of if call.flag else None
     return _OF_FLAGS[reason].format(attempts=attempts, original=original)

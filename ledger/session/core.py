@@ -42,6 +42,7 @@ from ledger.session.copies import settled_by
 from ledger.session.lease import is_dead
 from ledger.session.redaction import scrub_body
 from ledger.session.seat import Seat, Worker
+from ledger.session.told import Told
 from ledger.session.wiring import Wiring
 from ledger.store.places import together
 from ledger.store.port import Append, Head, RateGuard, Take
@@ -110,7 +111,7 @@ class Core:
     token: int = 0
     budget: Budget = field(default_factory=Budget)
     notified: int | None = None  # the listeners know what ended up to here; None: before the session was first read
-    told_until: int = 0  # what settled up to here was told to the model by this process
+    told: Told = field(default_factory=Told)  # what the model of the handle knows that works on it now
     secrets: dict[str, Any] = field(default_factory=dict)
     secret_texts: dict[str, tuple[str, ...]] = field(default_factory=dict)
     adrift: dict[str, Member] = field(default_factory=dict)

@@ -31,6 +31,9 @@ class Session:
     """
     One run of an agent. Opening it runs nothing; recovery runs at the first `messages`, `complete` or `dispatch`.
 
+    A handle is what one model reads: what its `messages`, `complete`, `wait` and `dispatch` returned is known to have
+    been told, what another handle returned is not. So a repeat that a model sends unknowingly is not executed.
+
     Every method has an async twin with an `a` before its name (`wait`: `await_`). Leaving `with` closes nothing; it
     gives the lease back.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -172,14 +172,19 @@ def _settled_early(core: Core, works: Sequence[Work]) -> list[Item]:
     """Return the ends that the pure gates and the guard against repeats found."""
     items: list[Item] = []
     for work in works:
-        if work.refusal is None or work.refusal.code == RETIRED:
-            work.bodies += repeated(core, work)
-        if work.bodies:
-            work.refusal = None  # a copy of what may have happened is not sent on to another tool
+        compare(core, work, repeated)
         if work.refusal is not None:
             work.bodies.append(work.refusal)
         items += work.items()
     return items
+
+
+def compare(core: Core, work: Work, guard: Callable[[Core, Work], list[Body]]) -> None:
+    """Let a guard against repeats look at a new call that the pure gates let through, or that its stage stops."""
+    if work.refusal is None or work.refusal.code == RETIRED:
+        work.bodies += guard(core, work)
+    if work.bodies:
+        work.refusal = None  # a copy of what may have happened is not sent on to another tool
 
 
 def _beyond_budget(core: Core, turn: Body, works: Sequence[Work]) -> list[Item]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, TypeVar
 
 from ledger.calls import WAITING, Call
@@ -41,6 +41,7 @@ from ledger.session.resuming import Recovered, resume
 from ledger.session.running import given_up
 from ledger.session.seat import Worker
 from ledger.session.stepwise import advance
+from ledger.session.told import Told
 from ledger.strictjson import JsonObject, canonical
 
 T = TypeVar("T")
@@ -53,7 +54,7 @@ POLL_SECONDS = 0.25
 @dataclass(slots=True)
 class Loop:
     """
-    One handle: which turn it has delivered, what it has offered, how long it waits for another owner.
+    One handle: what it has told its model, what it has offered, how long it waits for another owner.
 
     `offers`: its host has said what is offered, so the session's recorded offer no longer counts.
 
@@ -65,7 +66,7 @@ class Loop:
     tenant: str | None = None
     on_behalf_of: str | None = None
     wait_seconds: float = 0.0
-    delivered: int = 0
+    told: Told = field(default_factory=Told)
     offered: frozenset[str] | None = None
     offers: bool = False
     offered_tokens: int = 0
@@ -113,7 +114,7 @@ class Loop:
         """Say who acts now: the principal and the tenant come from the host, and a session keeps its tenant."""
         core = self.core
         core.actor, core.principal = self.principal, principal_id(self.principal)
-        core.on_behalf_of = self.on_behalf_of
+        core.on_behalf_of, core.told = self.on_behalf_of, self.told
         if core.history.opened is None:
             core.tenant = self.tenant
         elif self.tenant is not None and self.tenant != core.tenant:
@@ -163,7 +164,7 @@ class Loop:
         kept = self._keeps_texts()
         if start is not None and kept:
             yield from self._start(format_name, start)
-        self._deliver()
+        self.told.everything(self.core.history)
         told = conversation(self.core.history, form, gone=self._gone())
         return told if kept else [*(start or ()), *told]
 
@@ -177,11 +178,6 @@ class Loop:
     def _keeps_texts(self) -> bool:
         opened = self.core.history.opened or self.core.opening
         return opened.transcript == "full"
-
-    def _deliver(self) -> None:
-        history = self.core.history
-        self.delivered = history.turns[-1].number if history.turns else 0
-        self.core.told_until = history.sequence
 
     def _start(self, format_name: str, start: Sequence[JsonObject]) -> Steps[None]:
         items = [Item(_message(format_name, message, None, start=True)) for message in start]
@@ -216,7 +212,7 @@ class Loop:
     def complete(self, format_name: str, messages: Sequence[JsonObject]) -> Steps[list[JsonObject]]:
         """Return the host's own transcript with every unanswered call answered."""
         yield from self.recover()
-        self._deliver()
+        self.told.everything(self.core.history)
         return complete(self.core.history, list(messages), wire(format_name))
 
     # -- turns and calls
@@ -272,18 +268,18 @@ class Loop:
             ):  # somebody else recorded something before this turn was: look again what it is
                 number = known.number if known is not None else (yield from take(self.core, reply, terms))
         yield from self._close_if_spent()
-        self.delivered = max(self.delivered, number)
+        self.told.results(self.core.history, number)
         self.offered = None
         return number
 
     def _known(self, reply: Reply, given: int | None, key: str | None) -> Turn | None:
         history = self.core.history
         last = history.turns[-1].number if history.turns else 0
-        if given is None and last <= self.delivered and reply.response_id not in history.responses:
+        if given is None and last <= self.told.turn and reply.response_id not in history.responses:
             return None
         shapes = [replace(_shape(self.core, call), key=key) for call in reply.calls]
         return find_turn(
-            history, shapes, text=reply.text, response_id=reply.response_id, given=given, delivered=self.delivered
+            history, shapes, text=reply.text, response_id=reply.response_id, given=given, delivered=self.told.turn
         )
 
     def call(self, call: ProposedCall, terms: Terms, turn: int | None, take: Taking = take_in) -> Steps[CallResult]:
@@ -321,7 +317,6 @@ class Loop:
         """
         clock = self.core.wiring.clock
         until = None if seconds is None else clock.monotonic() + seconds
-        since = self.core.told_until
         while True:
             yield from self.recover()
             asked = [call for call in self.core.history.open_calls() if call.state in WAITING]
@@ -329,14 +324,14 @@ class Loop:
             if not asked or late or self.core.wiring.stopping:
                 break
             yield from ended_runs(POLL_SECONDS if until is None else min(POLL_SECONDS, until - clock.monotonic()))
-        news = [entry for entry in self.core.history.resolved if entry.sequence > since]
-        self._deliver()
+        news = self.told.news(self.core.history)
+        self.told.ends(self.core.history)
         return self._told(format_name, news, asked)
 
     def _told(self, format_name: str, news: Sequence[Settled], asked: Sequence[Call]) -> Results:
         form = wire(format_name)
         calls = tuple(CallResult(call) for call in (*(entry.call for entry in news), *asked))
-        return Results(turn=self.delivered, calls=calls, messages=[note_message(entry, form) for entry in news])
+        return Results(turn=self.told.turn, calls=calls, messages=[note_message(entry, form) for entry in news])
 
     def _close_if_spent(self) -> Steps[None]:
         """Close the session where one of its limits kept something from starting."""

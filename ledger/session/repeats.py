@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import takewhile
+from collections.abc import Sequence
 from typing import Final
 
 from ledger.calls import TERMINAL, Call
 from ledger.events import Body, CallFlagged
-from ledger.history import Settled
 from ledger.session.carrying import same_intent, same_run, told_apart
 from ledger.session.copies import settled_by
 from ledger.session.core import Core
@@ -19,73 +17,87 @@ from ledger.strictjson import digest
 RETIRED: Final = "tool_retired"
 """What the lookup gate says of a retired tool, or of one under a name that it gave up."""
 
+_OF_ANOTHER_VERSION: Final = "it may repeat a call of another version, and nothing says how the two compare"
+_UNDER_ANOTHER_KEY: Final = "it asks for the same as a call whose end is not known, under another key of the host"
 
-def repeated(core: Core, work: Work, *, since: int = 0) -> list[Body]:
+
+def repeated(core: Core, work: Work) -> list[Body]:
     """
-    Return the events of a call that is not executed, as it repeats another or may do so; none: it surely does not.
+    Return the events of a new call that is not executed, as it repeats another or may do so; none: it surely does not.
 
     A copy is settled by its original's end. What nobody can compare with a call that may have had its effect is asked
-    of a person, bound to the arguments that would run. `since`: see `duplicate_of`.
+    of a person, bound to the arguments that would run. Same tool and same arguments alone is no copy: 15 % of real
+    calls repeat a finished one on purpose. It is one only while the call of an earlier turn is not terminal, or ended
+    without that the model was told.
     """
-    original = duplicate_of(core, work, since)
+    return _repeats(core, work, [*core.history.open_calls(), *_untold(core)])
+
+
+def repeated_unknowingly(core: Core, work: Work) -> list[Body]:
+    """Return the same of what has ended by now: what its model was told, only who takes a call in knows."""
+    return _repeats(core, work, _untold(core))
+
+
+def repeated_since(core: Core, work: Work) -> list[Body]:
+    """Return the same of a call that was proposed before: what had ended then, it was compared with."""
+    history, turn = core.history, core.history.turn(work.stub.turn)
+    ended = (entry.call for entry in history.ended_since(turn.sequence if turn is not None else 0))
+    return _repeats(core, work, [*history.open_calls(), *ended])
+
+
+def _untold(core: Core) -> list[Call]:
+    """Return the calls that ended without that the model of this handle was told, as far as anybody knows."""
+    told = core.told
+    ended = (entry.call for entry in core.history.ended_since(told.until or 0))
+    return [*ended, *told.unknown_ends(core.history)]
+
+
+def _repeats(core: Core, work: Work, calls: Sequence[Call]) -> list[Body]:
+    if not work.stub.side_effecting or (work.tool is None and work.refusal is None):
+        return []
+    home, stub = core.wiring.registry.home, work.stub
+    # A copy's original is among them too.
+    same_tool = [c for c in calls if c.side_effecting and c.reason != "duplicate" and home(c.tool) == home(stub.tool)]
+    earlier = [call for call in same_tool if call.turn < stub.turn]
+    if stub.host_key:  # a host that names its call by a new key says itself that none that has ended is this one
+        earlier = [call for call in earlier if call.state not in TERMINAL]
+    unkeyed = [call for call in earlier if not (call.host_key and stub.host_key)]
+    original = next((call for call in unkeyed if _asks_for_the_same(core, call, work)), None)
     if original is None:
-        return _may_repeat(core, work, since)
+        return _may_repeat(core, work, earlier)
     evidence = {"tool": original.tool, "turn": original.turn, "state": original.state}
     flagged: list[Body] = [CallFlagged(reason="duplicate", duplicate_of=original.call_id, evidence=evidence)]
     # An original that has ended has no end to come any more that would settle the copy.
     return [*flagged, settled_by(original)] if original.state in TERMINAL else flagged
 
 
-def duplicate_of(core: Core, work: Work, since: int = 0) -> Call | None:
-    """
-    Return the call of an earlier turn that this side-effecting proposal repeats while its end was unknown to the model.
-
-    Same tool and same arguments alone is no duplicate: 15 % of real calls repeat a finished one on purpose. It is one
-    only while the earlier call is not terminal, or was settled after the model read it as open and was not yet told:
-    surely told is what was settled before the event `since`, at which this proposal was recorded. A host's own new key
-    tells a call from one that has ended, not from one that may have happened.
-    """
-    return next((call for call in _earlier(core, work, since) if _same_arguments(core, call, work)), None)
-
-
-def _earlier(core: Core, work: Work, since: int) -> Iterator[Call]:
-    """Yield the calls of the same tool and of earlier turns whose end the model did not know; no copies of these."""
-    if not work.stub.side_effecting or (work.tool is None and work.refusal is None):
-        return
-    history, home = core.history, core.wiring.registry.home
-    told = max(core.told_until, since)
-    # One that a person settled before the next turn may have been read as open by the model that now replies; a host
-    # that names its call by a new key says itself that it is another one.
-    settled = () if work.stub.host_key is not None else (history.resolved, history.settled)
-    untold = (call for entries in settled for call in _ended_behind(entries, told))
-    for call in (*history.open_calls(), *untold):
-        earlier = home(call.tool) == home(work.stub.tool) and call.turn < work.stub.turn and call.side_effecting
-        if earlier and call.reason != "duplicate":  # a copy's original is among them too
-            yield call
-
-
-def _ended_behind(entries: Sequence[Settled], sequence: int) -> list[Call]:
-    """Return the calls that ended behind an event of the session."""
-    return [entry.call for entry in takewhile(lambda entry: entry.sequence > sequence, reversed(entries))]
-
-
-def _may_repeat(core: Core, work: Work, since: int) -> list[Body]:
+def _may_repeat(core: Core, work: Work, earlier: Sequence[Call]) -> list[Body]:
     """
     Return the question whether the call shall run beside one that may have done the same under another version.
 
-    Over a change of meaning the arguments of two versions cannot be compared; a second effect would be worse than a
-    question too much. A call that surely never ran is no reason: it is a person's already, or runs as what it is.
+    Over a change of meaning the arguments of two versions cannot be compared, and a host that gives the same another
+    key means another call, or tries anew; a second effect would be worse than a question too much. A call that surely
+    never ran is no reason: it is a person's already, or runs as what it is.
     """
     if work.refusal is not None:
         return []
     stub = work.stub
-    for call in _earlier(core, work, since):
+    for call in earlier:
         happened = call.state == "started" or not call.never_ran
-        if happened and not told_apart(core, call, stub, work.to_run):
-            why = "it may repeat a call of another version, and nothing says how the two compare"
-            evidence = {"mayRepeat": call.call_id, "version": call.schema_version, "state": call.state, "why": why}
+        same = _asks_for_the_same(core, call, work)  # under another key
+        if happened and (same or not told_apart(core, call, stub, work.to_run)):
+            evidence: dict[str, object] = {"mayRepeat": call.call_id, "version": call.schema_version}
+            evidence |= {"state": call.state, "why": _UNDER_ANOTHER_KEY if same else _OF_ANOTHER_VERSION}
+            evidence |= {"hostKey": call.host_key} if same else {}
             return [passed(work, PURE_GATES), CallFlagged(reason="not-started", evidence=evidence)]
     return []
+
+
+def _asks_for_the_same(core: Core, call: Call, work: Work) -> bool:
+    """Compare with what the model asked for as well, where a person put other arguments in its place."""
+    turn = core.history.turn(call.turn) if call.revision else None
+    asked = [core.history.calls[each] for each in turn.slots[call.index]] if turn is not None else [call]
+    return any(_same_arguments(core, each, work) for each in asked)
 
 
 def _same_arguments(core: Core, call: Call, work: Work) -> bool:

@@ -17,7 +17,7 @@ from ledger.session.core import Core, Item
 from ledger.session.doubt import Settler
 from ledger.session.gating import PURE_GATES, pass_gates, passed, resource_keys, to_pass
 from ledger.session.intake import rebuilt
-from ledger.session.repeats import repeated
+from ledger.session.repeats import repeated_since
 from ledger.session.running import Runner
 from ledger.session.work import Work, definition_of, examine, instead, situation
 
@@ -195,7 +195,7 @@ def _pure_gates(core: Core, work: Work, decision: Decision) -> Decision:
         return Decision(action="reject", why=f"the {work.refusal.gate} gate refuses it", code=work.refusal.code)
     if call.state == "proposed" and decision.otherwise in (None, "not-started"):
         # Proposed step by step: nobody has looked yet whether it repeats a call that is in doubt.
-        work.bodies = repeated(core, work, since=core.history.calls[call.call_id].sequence)
+        work.bodies = repeated_since(core, work)
         for body in work.bodies:
             if isinstance(body, CallFlagged):
                 why = "it repeats, or may repeat, an earlier call whose end was not known"

@@ -11,17 +11,24 @@ from ledger.providers.port import Reply
 from ledger.session.carrying import UPCASTABLE, carry
 from ledger.session.core import Core, Item
 from ledger.session.gating import authorization, checked, pass_gates, resource_keys, to_pass
-from ledger.session.intake import Terms, proposals, rebuilt
-from ledger.session.repeats import repeated
+from ledger.session.intake import Terms, compare, proposals, rebuilt
+from ledger.session.repeats import repeated_since, repeated_unknowingly
 from ledger.session.resuming import check_again, here, hindrance, tool_of
 from ledger.session.running import Runner
 from ledger.session.work import Work
 
 
 def propose(core: Core, reply: Reply, terms: Terms) -> Steps[int]:
-    """Record a turn and its intents, and nothing more; returns the turn's number."""
+    """
+    Record a turn and its intents, and nothing more; returns the turn's number.
+
+    But a call that repeats one whose end its model was not told is known as that only now, and flagged at once.
+    """
     number = core.history.turns[-1].number + 1 if core.history.turns else 1
-    items, _ = proposals(core, reply, terms, number)
+    items, works = proposals(core, reply, terms, number)
+    for work in works:
+        compare(core, work, repeated_unknowingly)
+        items += work.items()
     yield from core.commit(items, release=True)
     return number
 
@@ -51,7 +58,7 @@ def advance(core: Core, call_id: str) -> Steps[Call]:
             return core.history.calls[call_id]
     if call.state == "proposed":
         check_again(core, work)
-        copied = repeated(core, work) if work.refusal is None else []
+        copied = repeated_since(core, work) if work.refusal is None else []
         if copied:
             yield from core.commit([Item(body, call) for body in copied], release=True)
             return core.history.calls[call_id]
