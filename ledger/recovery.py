@@ -23,7 +23,8 @@ class Here:
 
     `changed`: the tool's version or shape is another than the recorded one. `run_not_started`: side-effecting calls
     that surely never ran may run without asking a person. `lost`: the true arguments were redacted before disk and died
-    with their process. `now` is ISO 8601 UTC.
+    with their process. `contradicted`: an outcome of the call that it replaces arrived after a person had put it there.
+    `now` is ISO 8601 UTC.
     """
 
     has_code: bool
@@ -32,6 +33,7 @@ class Here:
     changed: bool = False
     run_not_started: bool = False
     lost: bool = False
+    contradicted: bool = False
     max_attempts: int = MAX_ATTEMPTS
     now: str = ""
 
@@ -142,6 +144,8 @@ def _allowed_by_a_person(call: Call, here: Here) -> Decision:
     approval = call.approval
     if call.contradicted:
         return _flag("outcome-unknown", "an outcome arrived after a person had said that it shall run")
+    if here.contradicted:
+        return _flag("approval-mismatch", "an outcome of the call that it replaces arrived after a person's word")
     if _expired(call, here):
         return _flag("approval-mismatch", "the approval expired")
     if approval is not None and approval.arguments_digest != call.arguments_digest:

@@ -58,7 +58,8 @@ class Call:
     `arguments` is the intent as parsed (None: unparsable), `executed` the arguments that ran or will run where they
     differ (defaults applied, upcast). `given_key` is the idempotency key that the host gave, `host_key` the same as
     long as it stands for this call: not of one that surely did nothing. `attempt` counts starts. `token` is the lease
-    token of the last start. `late` is the last outcome that came after the flag and after the last verdict to run it.
+    token of the last start. `late` is the last outcome that came after the flag and after the last verdict to run it,
+    or another in its place.
     """
 
     call_id: str = ""

@@ -92,7 +92,8 @@ def _changes(call: Call, body: CallBody, event: Event) -> Changes:
         case CallUpcast():
             return _upcast(call, body, event)
         case CallSuperseded():
-            return _ended("superseded", event) | {"superseded_by": body.superseded_by, "host_key": None}
+            # As where a verdict lets it run: an outcome that comes from now on contradicts what the person said.
+            return _ended("superseded", event) | {"superseded_by": body.superseded_by, "host_key": None, "late": None}
         case CallOutcomeArrivedLate():
             return _late(call, body, event)
         case CallNoted():

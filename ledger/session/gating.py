@@ -20,7 +20,7 @@ from ledger.events import (
 from ledger.execution.requests import Steps, user_code
 from ledger.gates import Asked, authorize, business
 from ledger.gates.business import faulty
-from ledger.session.core import Core
+from ledger.session.core import Core, Item
 from ledger.session.work import Work, actor_of, context_of
 from ledger.strictjson import copied
 
@@ -48,6 +48,20 @@ def to_pass(call: Call) -> bool:
     if call.state != "authorized" or call.approval is None:
         return False
     return call.approval.by == "policy" or (call.never_ran and "business" not in call.gates)
+
+
+def in_time(core: Core, works: Sequence[Work], pending: list[Item]) -> list[Work]:
+    """Leave out what waited for others until its approval had expired: a person is asked again."""
+    now, left = core.wiring.clock.stamp(), list[Work]()
+    for work in works:
+        call = core.history.calls.get(work.call_id) or work.stub
+        until = call.approval.expires_at if call.allowed_by_person and call.approval is not None else None
+        if until is not None and until <= now:
+            evidence = {"found": call.state, "why": "the approval expired before its turn came"}
+            pending.append(Item(CallFlagged(reason="approval-mismatch", evidence=evidence), call))
+        else:
+            left.append(work)
+    return left
 
 
 def pass_gates(core: Core, work: Work) -> Steps[None]:

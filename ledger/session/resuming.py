@@ -130,9 +130,17 @@ def here(core: Core, call: Call, *, execute: bool = True) -> Here:
         changed=version is not None and not newer and _is_another(call, version),
         run_not_started=core.wiring.run_not_started and not _lost(core, call),
         lost=_lost(core, call),
+        contradicted=_contradicted(core, call),
         max_attempts=core.wiring.max_attempts,
         now=core.wiring.clock.stamp(),
     )
+
+
+def _contradicted(core: Core, call: Call) -> bool:
+    """Whether what a person replaced by this call came to an outcome after all, and nobody has judged that yet."""
+    turn = core.history.turn(call.turn) if call.revision and call.review is None else None
+    before = turn.slots[call.index][:-1] if turn is not None else []
+    return any(core.history.calls[each].late is not None for each in before[-1:])
 
 
 def _is_another(call: Call, version: ToolVersion) -> bool:

@@ -18,6 +18,7 @@ from ledger.ids import parse_iso
 from ledger.session import limits
 from ledger.session.core import Core, Item
 from ledger.session.doubt import Settler, unless_in_doubt
+from ledger.session.gating import in_time
 from ledger.session.late import LateOutcome, record_late
 from ledger.session.work import Work, context_of, instead
 from ledger.strictjson import copied
@@ -99,7 +100,7 @@ class Runner:
             if self.core.wiring.stopping or self._interrupted():
                 self._cancel_rest(works)
                 return
-            clear = self._clear([works[n] for n in group])
+            clear = self._clear(in_time(self.core, [works[n] for n in group], self.pending))
             if clear:
                 yield from self._start(clear, alone=len(clear) == 1)
             while self.flying or self.waiting:

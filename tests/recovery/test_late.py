@@ -324,3 +324,31 @@ def test_a_late_refusal_says_nothing_of_an_earlier_attempt(slow: Slow) -> None:
     ledger, call_id = overdue(slow)
     slow.finish()
     assert (last(ledger).settles, ledger.find(call_id).state) == (False, "needs-review")
+
+
+@pytest.mark.parametrize("way", ["resume", "step"])
+@pytest.mark.parametrize("known", [True, False])
+def test_what_replaced_a_call_that_did_happen_asks_again(slow: Slow, known: bool, way: str) -> None:
+    """As where the call itself was to run again; what the person knew when they replaced it is no news."""
+    ledger, original = overdue(slow)
+    if known:
+        with slow.scene.open() as another:  # another owner came between: the outcome is only evidence
+            another.session(SESSION).add({"role": "user", "content": "Well?"})
+        slow.finish()
+        assert ledger.find(original).late is not None
+    said = ledger.resolve(original, "did-not-happen", arguments={"number": 2}, by="ada")
+    slow.finish()
+    assert (ledger.find(original).late is None) is known
+    session = slow.scene.open().session(SESSION)
+    if way == "resume":
+        session.messages()
+    else:
+        session.advance(said.call.call_id)
+    call = ledger.find(said.call.call_id)
+    assert (call.state, call.reason) == (("succeeded", None) if known else ("needs-review", "approval-mismatch"))
+    if not known:
+        assert call.flag is not None
+        assert "arrived after a person's word" in str(call.flag.evidence)
+        ledger.resolve(call.call_id, "run", by="ada")
+        session.messages()
+    assert [ran[0] for ran in slow.scene.ran] == [1, 2]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ledger import Ask, Ledger
+from ledger.audit.questions import question
 from ledger.errors import UnknownCall, UsageError, VerdictRefused
 from ledger.events import CallAuthorized, CallDenied, CallNoted, CallReviewed
 from ledger.ids import Clock
@@ -173,6 +174,25 @@ def test_an_approval_that_expired_before_it_was_used_runs_nothing(scene: Scene) 
     ledger = scene.open()
     ledger.session(SESSION).messages()
     assert (ledger.find(call_id).reason, scene.ran) == ("approval-mismatch", [])
+
+
+def test_an_approval_that_expires_while_another_call_runs_runs_nothing(scene: Scene) -> None:
+    """The second call waited for the first one, longer than the person's word was good for."""
+    hands = Hands()
+    scene.clock, scene.ask = hands.clock(), Ask(expires="15m")
+    turn = scene.open().session(SESSION).dispatch(asked(("act", {"number": 1}), ("act", {"number": 2})))
+    ledger = scene.open()
+    calls = [ledger.approve(call.call_id, by="ada").call.call_id for call in turn.calls]
+
+    def takes_long() -> None:
+        hands.moment += timedelta(minutes=15)
+
+    scene.raises = takes_long
+    ledger.session(SESSION).messages()
+    found = [ledger.find(call_id) for call_id in calls]
+    assert [(call.state, call.reason) for call in found] == [("succeeded", None), ("needs-review", "approval-mismatch")]
+    assert "is over" in str(question(found[1]))
+    assert [ran[0] for ran in scene.ran] == [1]
 
 
 def test_what_was_approved_is_what_runs_or_nothing_runs(scene: Scene) -> None:
