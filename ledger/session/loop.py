@@ -128,6 +128,7 @@ class Loop:
     def recover(self) -> Steps[Recovered]:
         """Decide about every open call, act, and tell the listeners what ended."""
         yield from self.core.refresh()
+        self.told.at_most_open(self.core.history)
         found = yield from resume(self.core)
         self.recovered = True
         yield from self._notify()
@@ -139,6 +140,7 @@ class Loop:
         yield from self.core.refresh()
         if self.core.history.sequence == 0:
             raise UnknownSession(self.core.session_id)
+        self.told.at_most_open(self.core.history)
         found = yield from resume(self.core, dry_run=dry_run, execute=execute)
         yield from self._notify()
         yield from self._close_if_spent()

@@ -50,6 +50,10 @@ class Told:
         calls = set(turn.call_ids) if turn is not None else set[str]()
         self.read_open = (self.read_open - calls) | (calls & history.open_ids.keys())
 
+    def at_most_open(self, history: History) -> None:
+        """Note that no model knows the end of what is open: also where a resume gives it one before the next turn."""
+        self.read_open |= history.open_ids.keys()
+
     def unknown_ends(self, history: History) -> Iterator[Call]:
         """Yield the calls that had their effect without that this model knows: read as open, or never read."""
         yield from (call for call in self._ended(history) if not call.never_ran)

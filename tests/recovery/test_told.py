@@ -139,6 +139,24 @@ def test_a_step_is_compared_where_it_is_proposed(scene: Scene, run_not_started: 
     assert (scene.opened[-1].find(copy.call_id).result, len(scene.ran)) == ({"done": 1}, 1)
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_what_a_resume_found_out_is_known_to_no_model_yet(scene: Scene, first: bool) -> None:
+    """A host that asks again from its own transcript, which ends before the crash, gets more than the same turn."""
+    scene.options = {"reconcile": lambda arguments, context: Happened({"done": arguments["number"]})}
+    scene.crashed(crash.before("call.succeeded"))
+    session = scene.open().session(SESSION)
+    if first:
+        session.resume()
+    results = session.dispatch(asked(ACT, OTHER))
+    assert [(call.result, call.call.reason) for call in results.calls] == [
+        ({"done": 1}, "duplicate"),
+        ({"done": 2}, None),
+    ]
+    assert [ran[0] for ran in scene.ran] == [1, 2]
+    session.messages()
+    assert session.dispatch(asked(ACT)).calls[0].call.reason is None
+
+
 def released(folder: Path, version: int, effects: list[int]) -> Ledger:
     """Start the program of a release; what version 2 did it can look up."""
     ledger = opened(folder)
