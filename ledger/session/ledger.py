@@ -245,7 +245,6 @@ class Ledger(Desk):
         """
         Let started calls end, start no others: what has not started ends as cancelled. Safe in a signal handler.
 
-        What a person let run is not cancelled but runs at the next resume.
         After `within` seconds (None: without end) nobody waits for them any more: a read ends as cancelled, the outcome
         of a side-effecting call is unknown and goes to a person; its late outcome is still kept while the process
         lives. A sync tool that runs on the caller's own thread (a lone call without a deadline) is not interrupted.

@@ -127,11 +127,11 @@ class Runner:
         return self.interrupt is not None
 
     def _cancel_rest(self, works: Sequence[Work]) -> None:
-        """Calls that have not started end as such: they page nobody. A person's word waits for the next resume."""
+        """Calls that have not started end as such: they page nobody."""
         done = {item.call.call_id for item in self.pending if item.call and isinstance(item.body, _ENDS)}
         for work in works:
             call = self._call_of(work)
-            if work.call_id in done or call.allowed_by_person:
+            if work.call_id in done:
                 continue
             if call.state in ("unknown", "proposed", "validated", "authorized"):
                 self.pending.append(Item(cancelled("The call was cancelled before it started."), work.stub))

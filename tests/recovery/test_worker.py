@@ -112,20 +112,3 @@ def test_one_session_is_resumed_by_name(scene: Scene) -> None:
     ledger.approve(call, by="ada")
     report = worker.resume_one(ledger, "one", execute=True)
     assert [decision["action"] for decision in report.decisions] == ["run"]
-
-
-def test_a_persons_word_outlives_a_worker_that_is_told_to_stop(scene: Scene) -> None:
-    """The second of two approved calls had not started: it is not cancelled but runs at the next resume."""
-    scene.ask = Ask()
-    turn = scene.open().session("s").dispatch(asked(("act", {"number": 1}), ("act", {"number": 2})))
-    calls = [call.call_id for call in turn.calls]
-    ledger = scene.open()
-    for call_id in calls:
-        ledger.approve(call_id, by="ada")
-    scene.raises = ledger.stop
-    ledger.session("s").resume()
-    assert [ledger.find(call_id).state for call_id in calls] == ["succeeded", "authorized"]
-    scene.raises = None
-    scene.open().session("s").resume()
-    assert [ledger.find(call_id).state for call_id in calls] == ["succeeded", "succeeded"]
-    assert [ran[0] for ran in scene.ran] == [1, 2]
