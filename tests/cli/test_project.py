@@ -95,7 +95,7 @@ def test_the_project_is_a_tour(empty: Path) -> None:
     assert python("app.py") == "A call waits for a person. Look at it: ledger review\n"
     assert python("app.py") == "A call waits for a person. Look at it: ledger review\n"  # it asks the model nothing
     (row,) = data("review", "list")
-    assert "Look whether notes.txt ends with milk." in ledger("review", "show", row["callId"]).stdout
+    assert data("review", "show", row["callId"])["runbook"] == "Look whether notes.txt ends with milk."
     ledger("review", "approve", row["callId"])
     resumed = json.loads(python("-m", "ledger", "resume", "first", "--app", "app:ledger", "--json"))
     assert [each["state"] for each in resumed["data"]["decisions"]] == ["succeeded"]
