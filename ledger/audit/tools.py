@@ -14,7 +14,11 @@ STREAM: Final = "_catalog"
 
 @dataclass(frozen=True, slots=True)
 class RecordedVersion:
-    """A version as it was first seen: what was published, the digest of its shape, and when."""
+    """
+    A version: as it was published last, the digest of its shape, and when it was first published.
+
+    A runbook holds until another one is published: a program of an older release has none to publish.
+    """
 
     body: ToolVersionPublished
     schema_digest: str
@@ -42,10 +46,12 @@ def _take(found: dict[str, RecordedTool], event: Event) -> None:
     name = event.tool or ""
     match event.body:
         case ToolVersionPublished() as body:
-            tool = found.setdefault(name, RecordedTool(name))
-            tool.versions[event.schema_version or 0] = RecordedVersion(
-                body, event.schema_digest or "", event.recorded_at
-            )
+            tool, number = found.setdefault(name, RecordedTool(name)), event.schema_version or 0
+            known = tool.versions.get(number)
+            if known is not None:
+                body = replace(body, runbook=body.runbook or known.body.runbook)
+            at = known.recorded_at if known is not None else event.recorded_at
+            tool.versions[number] = RecordedVersion(body, event.schema_digest or "", at)
         case ToolStageChanged() as body:
             found[name] = replace(found.get(name) or RecordedTool(name), stage=body)
         case _:

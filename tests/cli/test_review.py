@@ -159,8 +159,8 @@ def test_nothing_is_to_be_found_out_of_a_call_that_never_ran(world: Path) -> Non
 
 
 def test_a_runbook_beside_a_function_is_known_without_a_catalog(world: Path) -> None:
-    """What the program said to its tool is recorded, the last word of it last, and each word once."""
-    for runbook in ("Look.", "Look for {order} at the bank.", "Look for {order} at the bank."):
+    """What programs said to their tool is recorded, each word once; the last one holds, and silence takes none back."""
+    for runbook in ("Look.", "Look for {order} at the bank.", "Look for {order} at the bank.", None):
         with opened(world) as host:
 
             @host.tool("charge", effect="external", runbook=runbook)
@@ -172,8 +172,10 @@ def test_a_runbook_beside_a_function_is_known_without_a_catalog(world: Path) -> 
                 session.call("charge", {"order": "A-7"}, idempotency_key="charge-A-7")
     call_id = call_ids(session="billing")["billing 1.0"]
     assert "How to find out\n  Look for A-7 at the bank.\n" in ledger("review", "show", call_id).stdout
-    assert data("tool", "show", "charge")["runbook"] == "Look for {order} at the bank."
-    assert len(data("audit", "events", "--type", "tool.version_published", "--tool", "charge")) == 2
+    shown, published = data("tool", "show", "charge"), data("audit", "events", "--type", "tool.version_published")
+    first, *others = [event for event in published if event["tool"] == "charge"]
+    assert (shown["runbook"], len(others)) == ("Look for {order} at the bank.", 2)
+    assert shown["recordedAt"] == first["recordedAt"]  # the version is no younger for it
 
 
 def test_a_tool_without_a_runbook_has_none(ids: dict[str, str], world: Path) -> None:
