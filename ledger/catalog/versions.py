@@ -39,7 +39,7 @@ def not_removed(definition: ToolDefinition) -> None:
     """Raise CatalogFault for a removed tool: its name stands for what was recorded, and is never used again."""
     if definition.stage == "removed":
         message = f"{definition.name} is removed, and the name of a removed tool is never used again"
-        raise CatalogFault(message, path=definition.path, pointer="/stage", hint="Give the tool another name.")
+        raise CatalogFault(message, path=definition.path, pointer="/stage", hint="Begin a new tool, with another name.")
 
 
 def new_version(definition: ToolDefinition, folder: Folder, lock: Lock, *, current: bool = False) -> Change:

@@ -114,7 +114,8 @@ def rename_lines(data: Row) -> Iterator[Line]:
     for path in data["replaces"]:
         yield Ink(f"{path} names {data['from']} as a replacement: write {new} there.", "warn")
     if data["openCalls"]:
-        yield f"{counted(data['openCalls'], 'call')} of it not ended yet: what never ran is carried by that step."
+        left = counted(data["openCalls"], "call")
+        yield f"{left} of it not ended yet: `ledger migrate-schemas` says what that step carries."
     if data["openCalls"] is None:
         yield Ink("No ledger was looked at: open calls are not known here.", "warn")
     yield f"Left to you, before it is locked: in the program the function's name, {new};"

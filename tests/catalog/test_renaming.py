@@ -74,7 +74,7 @@ def test_a_name_that_anybody_had_is_refused(shelf: Shelf, name: str, why: str) -
     ("more", "why", "hint"),
     [
         ({"current": 1}, "version 2 of look_at is a draft", "or take it away"),
-        ({"current": 2, "stage": "removed"}, "is removed", "another name"),
+        ({"current": 2, "stage": "removed"}, "is removed", "Begin a new tool"),
     ],
 )
 def test_a_tool_that_cannot_be_renamed_as_it_is(shelf: Shelf, more: dict[str, Any], why: str, hint: str) -> None:
