@@ -100,7 +100,8 @@ def _hold(found: Confirmed, event: Event, body: CallUpcast, named: tuple[Upcast,
     found.recorded += 1
     if named is not None:
         wrong = doubts(body, *named)
-        if wrong == REWORDED:  # digest or not, what was carried is what the file makes of it, forth and back
+        # Digest or not, what was carried is what the file makes of it, forth and back, as long as it speaks of form.
+        if wrong == REWORDED and named[0].semantic is None:
             found.reworded += 1
             wrong = ()
         found.confirmed += not wrong

@@ -239,6 +239,16 @@ def test_a_file_that_does_something_else_is_told_with_the_way_out(place: Path) -
     assert "put it back as it was, and let a new version (`ledger tool new-version`)" in told
 
 
+def test_a_file_that_speaks_of_meaning_by_now_confirms_nothing(place: Path, reader: Reader) -> None:
+    """Not even a record whose arguments no operation changed: it was carried as a change of form."""
+    tampered(place, put(arguments={"amt": 1}, digestAfter=digest({"amt": 1})))
+    said = {"tool": "charge", "from": 1, "to": 2, "semantic": "Another currency."}
+    (place / "catalog/charge/v1-v2.upcast.json").write_text(json.dumps(said))
+    found = held(reader, place / "catalog")
+    assert (found["reworded"], found["doubted"]) == (0, CALLS)
+    assert [each["doubts"] for each in found["doubts"]][1] == ["file"]
+
+
 def test_only_the_first_are_named_and_all_are_counted(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the ledger's size, the answer has one."""
     edited(place, ops=[{"op": "rename", "from": "/amt", "to": "/sum"}])
