@@ -24,7 +24,7 @@ from ledger.cli.text import Ink, Line
 from ledger.errors import LedgerError, SessionOwned
 from ledger.session.ledger import Ledger
 from ledger.session.worker import Report, follow, resume_one, sweep
-from ledger.store.maintenance import locate
+from ledger.store.maintenance import place
 
 _APP: Final = "MODULE:LEDGER"
 
@@ -75,7 +75,7 @@ def _opened(shell: Shell, wanted: Wanted) -> Iterator[Ledger]:
 
 def _adopt(shell: Shell, url: str) -> None:
     """Go on with the program's own ledger; raises UsageError where the line itself names another."""
-    if _place(url) == _place(shell.db):
+    if place(url) == _place(shell.db):
         return
     if "db" in shell.given:
         message = f"--app brings its own ledger, {url}, and --db names another: leave --db out."
@@ -88,8 +88,8 @@ def _adopt(shell: Shell, url: str) -> None:
 
 def _place(url: str) -> str:
     try:
-        return str(locate(url))
-    except LedgerError:  # it has no file
+        return place(url)
+    except LedgerError:  # it is no ledger's URL: another place, whatever it was meant to be
         return url
 
 

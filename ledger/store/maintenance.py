@@ -33,6 +33,7 @@ __all__ = [
     "current",
     "is_server",
     "locate",
+    "place",
     "ready",
     "upgrade",
 ]
@@ -94,6 +95,19 @@ class Health:
 def locate(url: str) -> Path:
     """Return the absolute path of a ledger's file, whether it is there or not. Raises `UsageError` for other URLs."""
     return _files(url).database
+
+
+def place(url: str) -> str:
+    """
+    Return where a ledger is, in one form for all its URLs: a file's absolute path, a server's URL without the password.
+
+    Two URLs that differ only in the password, shown or masked, name one place. Raises `UsageError` for other URLs.
+    """
+    if not is_server(url):
+        return url if url.startswith(MEMORY) else str(locate(url))
+    from ledger.store.postgres.door import Server
+
+    return Server(url).shown.replace(":***@", "@")
 
 
 def current(url: str) -> Tables:

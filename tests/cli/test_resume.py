@@ -197,6 +197,8 @@ def test_the_environments_ledger_is_no_contradiction(world: Path, app: str, monk
     assert told.exit_code == 3
     assert "--app brings its own ledger, sqlite:///ledger.db; LEDGER_DB names another" in told.stderr
     assert "`ledger review --db sqlite:///ledger.db`" in told.stderr
+    monkeypatch.setenv("LEDGER_DB", "mysql://no/ledger")
+    assert "LEDGER_DB names another" in ledger("resume", "crash", "--app", f"{app}:ledger").stderr
     monkeypatch.setenv("LEDGER_DB", f"sqlite:///{world}/ledger.db")
     sys.modules.pop(app)  # another process imports it anew
     told = ledger("resume", "crash", "--app", f"{app}:ledger")

@@ -12,6 +12,7 @@ from ledger.cli.masking import mask
 from ledger.store.schema import HEAD
 from ledger.store.urls import open_store
 from ledger.testing.contract.building import add
+from tests.cli.hosts import module
 from tests.cli.running import data, ledger
 from tests.helpers import postgres
 
@@ -99,3 +100,23 @@ def test_a_server_cannot_be_begun_by_a_slip(monkeypatch: pytest.MonkeyPatch, url
         with Ledger.open(empty) as made:
             assert made.url
         assert ledger("db", "check", "--ready").exit_code == 0
+
+
+def test_a_program_is_on_the_server_of_the_line(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The ledger of --app is told without its password, and is the one that LEDGER_DB and --db name with it."""
+    monkeypatch.chdir(tmp_path)
+    source = f"from ledger import Ledger\nledger = Ledger.open({url!r})"
+    same = url.replace("postgresql://", "postgres://")
+    for options in ((), ("--db", url), ("--db", same), ("--db", same.replace(":secret@", "@"))):
+        for name in module(tmp_path, source, monkeypatch):
+            told = ledger("resume", "s1", "--app", f"{name}:ledger", *options)
+            assert told.exit_code in (0, 3)
+            assert "brings its own ledger" not in told.stderr
+            assert "secret" not in told.output
+    for name in module(tmp_path, source, monkeypatch):
+        refused = ledger("resume", "s1", "--app", f"{name}:ledger", "--db", f"{url}x")
+        assert (refused.exit_code, "--db names another" in refused.stderr, "secret" in refused.output) == (
+            2,
+            True,
+            False,
+        )

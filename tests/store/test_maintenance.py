@@ -12,7 +12,7 @@ import pytest
 
 from ledger.errors import NoDatabase, SchemaOutdated, UsageError
 from ledger.events import CallProposed, Draft
-from ledger.store.maintenance import check, current, locate, ready, upgrade
+from ledger.store.maintenance import check, current, locate, place, ready, upgrade
 from ledger.store.port import Append
 from ledger.store.schema import HEAD
 from ledger.store.sqlite.inspect import GUARDS
@@ -298,6 +298,15 @@ def test_where_there_is_no_ledger_there_is_nothing_to_tell(tmp_path: Path, ask: 
     (tmp_path / "empty.db").touch()
     with pytest.raises(NoDatabase):
         ask(str(tmp_path / "empty.db"))
+
+
+def test_two_urls_of_one_ledger_name_one_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file is its absolute path, a server its URL in one form, whether the password is there, masked or left out."""
+    monkeypatch.chdir(tmp_path)
+    assert place("sqlite:///ledger.db") == place(f"sqlite:///{tmp_path}/./ledger.db") == str(locate("ledger.db"))
+    urls = ("postgresql://me:a%40b@host/db", "postgres://me:***@host/db", "postgresql+psycopg://me@host/db")
+    assert {place(url) for url in urls} == {"postgresql://me@host/db"}
+    assert place("memory://") == "memory://"
 
 
 @pytest.mark.parametrize("ask", [check, current, locate, upgrade])
