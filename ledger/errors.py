@@ -260,19 +260,22 @@ class RetirementRefused(LedgerError):
 
 class KeyConflict(LedgerError):
     """
-    An idempotency key is unique in its tenant, and it was used for another call.
+    An idempotency key is unique in its tenant, and it was used for another call, or for one that nobody can compare.
 
-    Same tool and arguments get the recorded call; anything else is refused, naming both.
+    Same tool and arguments get the recorded call; anything else is refused, naming both: `call_id`, and in `other` who
+    asked. `held` (tool, version and state of the first) is given where nothing says whether the two are the same.
     """
 
     default_code = "idempotency_key_conflict"
 
-    def __init__(self, key: str, *, call_id: str, other: str | None = None) -> None:
+    def __init__(self, key: str, *, call_id: str, other: str | None = None, held: str | None = None) -> None:
         theirs = f" by {other}" if other else ""
-        super().__init__(
-            f"idempotency key {key!r} is used already by call {call_id}, and now asked for again{theirs}",
-            hint="Use a new key for a new intent.",
-        )
+        message = f"idempotency key {key!r} is used already by call {call_id}, and now asked for again{theirs}"
+        hint = "Use a new key for a new intent."
+        if held:  # another key would run what may have happened
+            message = f"idempotency key {key!r} is held by call {call_id} of {held}; nothing says how {other} compares"
+            hint = f"Look first what became of it (`ledger audit call {call_id}`): another key may do the same twice."
+        super().__init__(message, hint=hint)
         self.key = key
         self.call_id = call_id
         self.other = other

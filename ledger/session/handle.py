@@ -112,7 +112,8 @@ class Session:
         Make one call of the host's own.
 
         `arguments` is a dict or a JSON text. Options: `turn`, and `idempotency_key`, unique in the tenant: used again
-        with the same tool and arguments it gets the recorded call, with others it raises `KeyConflict`.
+        with the same tool and arguments it gets the recorded call; with others, or with those of a version that nobody
+        can compare, it raises `KeyConflict`.
         """
         return self._run(self._call(name, arguments, **options))
 

@@ -9,7 +9,7 @@ from ledger.execution.requests import Steps, io
 from ledger.gates import decode
 from ledger.providers.port import ProposedCall
 from ledger.replay import call_at, session_at
-from ledger.session.carrying import same_intent
+from ledger.session.carrying import same_intent, told_apart
 from ledger.session.core import Core
 from ledger.session.redaction import sensitive
 from ledger.session.work import digest_of
@@ -22,7 +22,8 @@ def recorded_under(core: Core, call: ProposedCall, key: str) -> Steps[Call | Non
     Return the call that holds this key in the tenant, or None.
 
     Arguments that differ only in key order or white space are the same. Raises `KeyConflict` where tool or arguments
-    differ (https://github.com/nensii21/devlink/pull/1200: keyed by the key alone, another request got its response).
+    differ (https://github.com/nensii21/devlink/pull/1200: keyed by the key alone, another request got its response), or
+    where nobody can compare them; its hint is to take another key only where they surely differ.
     """
     store = core.wiring.store
     row = yield from io(lambda: store.keyed(core.tenant or "", key))
@@ -32,25 +33,45 @@ def recorded_under(core: Core, call: ProposedCall, key: str) -> Steps[Call | Non
     if found is None:
         found = yield from io(lambda: call_at(store, row.session_id, row.call_id, _NOW))
     home = core.wiring.registry.home
-    if home(found.tool) != home(call.name) or not (yield from _asked(core, found, call)):
-        raise KeyConflict(key, call_id=found.call_id, other=f"{call.name} with other arguments than {found.tool}'s")
+    if home(found.tool) != home(call.name):
+        raise KeyConflict(key, call_id=found.call_id, other=f"{call.name}, another tool than {found.tool}")
+    if _same(core, found, call):
+        return found
+    asked = [found, *(yield from _replaced(core, found))]
+    if not any(_same(core, each, call) for each in asked):
+        raise _conflict(core, asked, call, key)
     return found
 
 
-def _asked(core: Core, found: Call, call: ProposedCall) -> Steps[bool]:
-    """Whether the host asked for this: by the call itself, or by one whose place it took by a person's word."""
-    if _same(core, found, call):
-        return True
+def _replaced(core: Core, found: Call) -> Steps[list[Call]]:
+    """Return the calls whose place this one took by a person's word: the host asked for the first of them."""
     history, store = core.history, core.wiring.store
     if found.call_id not in history.calls:
         history = yield from io(lambda: session_at(store, found.session_id))
-    place = found.call_id
+    replaced, place = list[Call](), found.call_id
     for each in reversed(history.calls.values()):
         if each.superseded_by == place:
-            if _same(core, each, call):
-                return True
+            replaced.append(each)
             place = each.call_id
-    return False
+    return replaced
+
+
+def _conflict(core: Core, asked: list[Call], call: ProposedCall, key: str) -> KeyConflict:
+    """
+    Return the refusal of other arguments than those under this key, which the first of these calls holds.
+
+    A host that takes another key makes the call run. So that is said only where nobody can doubt that it is another.
+    """
+    found, version = asked[0], core.wiring.registry.form(call.name)
+    given = decode(call.raw, call.arguments, needs_arguments=False)
+    named, stub = call.name, found.changed(schema_version=None, schema_digest=None)
+    if version is not None and version.tool == call.name:  # of a name that was given up nobody knows the version
+        named = f"{call.name} v{version.version}"
+        stub = found.changed(schema_version=version.version, schema_digest=version.shape_digest)
+    if all(told_apart(core, each, stub, given if isinstance(given, dict) else None) for each in asked):
+        return KeyConflict(key, call_id=found.call_id, other=f"{call.name} with other arguments")
+    held = f"{found.tool} v{found.schema_version} ({found.state})"
+    return KeyConflict(key, call_id=found.call_id, other=named, held=held)
 
 
 def _same(core: Core, found: Call, call: ProposedCall) -> bool:

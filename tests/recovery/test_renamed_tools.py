@@ -169,7 +169,8 @@ def test_a_hosts_key_stands_for_the_call_under_either_name(deploy: Renaming, nam
     form = "amt" if name == "charge" else "amount"
     again = session.call(name, {form: 5}, idempotency_key="k")
     assert (again.call_id, again.state, len(deploy.effects)) == (first.call_id, "succeeded", 1)
-    with pytest.raises(KeyConflict):
+    said = "nothing says how charge compares" if name == "charge" else "by pay with other arguments. Use a new key"
+    with pytest.raises(KeyConflict, match=said):
         session.call(name, {form: 6}, idempotency_key="k")
 
 

@@ -284,6 +284,30 @@ def test_what_cannot_be_compared_is_another_call(deploy: Deploy, then: int) -> N
 
 
 @pytest.mark.parametrize("session", ["s", "another"])
+def test_a_key_over_a_change_of_meaning_is_no_reason_for_another_key(deploy: Deploy, session: str) -> None:
+    """Who follows the hint must not pay twice: another key is advised only where the two surely differ."""
+    deploy.write(2)
+    held = deploy.open(2).session("s").call("charge", {"amount": 5}, idempotency_key="k").call_id
+    deploy.write(3)
+    later = deploy.open(3).session(session)
+    with pytest.raises(KeyConflict) as unclear:
+        later.call("charge", {"amount": 5, "currency": "EUR"}, idempotency_key="k")
+    assert str(unclear.value) == (
+        f"idempotency key 'k' is held by call {held} of charge v2 (succeeded); nothing says how charge v3 compares. "
+        f"Look first what became of it (`ledger audit call {held}`): another key may do the same twice."
+    )
+    assert (unclear.value.key, unclear.value.call_id, unclear.value.other) == ("k", held, "charge v3")
+    with pytest.raises(KeyConflict) as sure:  # the file carries the amount
+        later.call("charge", {"amount": 6, "currency": "EUR"}, idempotency_key="k")
+    assert str(sure.value) == (
+        f"idempotency key 'k' is used already by call {held}, and now asked for again by charge with other arguments. "
+        "Use a new key for a new intent."
+    )
+    with pytest.raises(KeyConflict, match="nothing says"):
+        later.call("charge", "no JSON", idempotency_key="k")
+
+
+@pytest.mark.parametrize("session", ["s", "another"])
 def test_a_hosts_key_stands_for_the_call_that_a_person_put_in_its_place(deploy: Deploy, session: str) -> None:
     """Asked again in the old words or in the new ones it gets the new call; other arguments are refused."""
     deploy.policy = lambda call, principal: Ask()
