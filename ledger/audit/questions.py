@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
 
-from ledger.calls import CHANGES, Call
+from ledger.audit.repeating import Repeated, may_repeat
+from ledger.calls import CHANGES, TERMINAL, Call
 from ledger.events.call_bodies import FlagReason
 
 Answers: TypeAlias = tuple[str, ...]
@@ -20,13 +22,15 @@ _OF_FLAGS: Final[dict[FlagReason, str]] = {
 }
 
 _MAY_REPEAT: Final = (
-    "It never started: call {original}, of version {version}, may have done the same, and nothing says how the two"
-    " versions compare. Settle that one first; shall this one run beside it?"
+    "It never started: call {original}, of version {version}, may have done the same, and {compared}. {then}"
 )
+_FIRST: Final = "Settle that one first; shall this one run beside it?"
+_ONCE_MORE: Final = "Abandon this one if it is the same once more; shall it run?"
+_NO_COMPARISON: Final = "nothing says how the two versions compare"
 
 _OTHER_KEY: Final = (
     "It never started: call {original} asks for the same under another key of the host ({key}), and may have been done."
-    " Abandon this one if it is the same once more; shall it run?"
+    " {then}"
 )
 
 
@@ -36,11 +40,12 @@ def expired(call: Call, now: str | None) -> bool:
     return until is not None and now is not None and until <= now
 
 
-def question(call: Call, now: str | None = None) -> str | None:
+def question(call: Call, now: str | None = None, repeated: Repeated | None = None) -> str | None:
     """
     Return the question that a call puts to a person; None where it does not wait for one.
 
-    `now` is ISO 8601 UTC: an approval that nobody can give any more is told as such.
+    `now` is ISO 8601 UTC: an approval that nobody can give any more is told as such. `repeated`: the call that this one
+    may repeat, as it stands now.
     """
     if call.state == "awaiting-approval":
         asked = f" They are asked: {call.approval.message}" if call.approval and call.approval.message else ""
@@ -49,7 +54,26 @@ def question(call: Call, now: str | None = None) -> str | None:
         return f"It has passed every check and waits for a person's approval; it has not run.{asked}"
     if call.state != "needs-review" or call.reason is None:
         return None
-    return _doubt(call, call.reason)
+    evidence = may_repeat(call)
+    return _doubt(call, call.reason) if evidence is None else _beside(evidence, repeated)
+
+
+def _beside(evidence: Mapping[str, Any], repeated: Repeated | None) -> str:
+    """Ask whether a call shall run beside the one that it may repeat."""
+    key, original = evidence.get("hostKey"), evidence["mayRepeat"]
+    compared = (repeated.compared if repeated is not None else None) or _NO_COMPARISON
+    words = {"original": original, "version": evidence.get("version"), "key": key, "compared": compared}
+    unsettled = _ONCE_MORE if key else _FIRST
+    return (_OTHER_KEY if key else _MAY_REPEAT).format(**words, then=_then(repeated) if repeated else unsettled)
+
+
+def _then(repeated: Repeated) -> str:
+    now = f"That one {repeated.standing}"
+    if repeated.happened:
+        return f"{now}. Running this one would do it once more."
+    if repeated.call.state in TERMINAL:
+        return f"{now}. Shall this one run?"
+    return f"{now}: settle it first; shall this one run beside it?"
 
 
 def _doubt(call: Call, reason: FlagReason) -> str:
@@ -59,10 +83,6 @@ def _doubt(call: Call, reason: FlagReason) -> str:
         return "What was allowed does not hold any more, and an earlier attempt may have had its effect."
     if reason == "outcome-unknown" and call.late is not None:
         return f"It was started and nobody waited for its end; {_late(call)}"
-    evidence = call.flag.evidence if call.flag else None
-    if reason == "not-started" and isinstance(evidence, dict) and "mayRepeat" in evidence:
-        key, version = evidence.get("hostKey"), evidence.get("version")
-        return (_OTHER_KEY if key else _MAY_REPEAT).format(original=evidence["mayRepeat"], version=version, key=key)
     attempts = "once" if call.attempt == 1 else f"{call.attempt} times"
     original = call.flag.duplicate_of if call.flag else None
     return _OF_FLAGS[reason].format(attempts=attempts, original=original)

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from ledger.audit import call_story, find_call
 from ledger.audit.questions import answers, question
+from ledger.audit.repeating import Repeated, may_repeat, repeated_call
 from ledger.audit.tools import recorded_tools
 from ledger.calls import TERMINAL, WAITING, Call, kind_of
 from ledger.catalog import Registry, ToolDefinition, load_catalog
@@ -51,7 +52,7 @@ def question_of(shell: Shell, reader: Reader, call: Call) -> Row:
     draft = draft_of(definition, call) if changed else None
     return {
         "kind": kind_of(call.state, call.reason) if waits else None,
-        "question": question(call, _now()),
+        "question": question(call, _now(), _repeated(reader, call)),
         **story,
         "renamedTo": definition.name if definition is not None and definition.name != call.tool else None,
         **({"upcast": draft.to_wire()} if draft else {}),
@@ -90,6 +91,12 @@ def question_lines(found: Row) -> Iterator[Line]:
         yield ("      ", Ink(each["meaning"], "dim"))
 
 
+def _repeated(reader: Reader, call: Call) -> Repeated | None:
+    """Return the call that this one may repeat, as it stands now: what its flag says of it may be old."""
+    other = repeated_call(reader, call)
+    return Repeated(other) if other is not None else None
+
+
 def _instead(definition: ToolDefinition | None) -> list[Row]:
     """Return what replaces a retired tool: a person may ask for that; the ledger maps nothing onto it."""
     replacements = definition.replacements if definition is not None else ()
@@ -126,6 +133,8 @@ def _commands(shell: Shell, call: Call, called: str, draft: Draft | None) -> Ite
             copyable(shell, "review", "show", call.flag.duplicate_of),
             "look at the original: its end settles this one",
         )
+    if call.state == "needs-review" and (beside := may_repeat(call)) is not None:
+        yield copyable(shell, "review", "show", str(beside["mayRepeat"])), "look at the call that this one may repeat"
     late = call.late is not None and call.late.ended == "succeeded"
     for answer in answers(call, _now()):
         digest = ("--digest", (call.arguments_digest or "")[:12]) if answer == "approve" else ()

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 import click
 
-from ledger.calls import Call
+from ledger.audit.repeating import Repeated, held_back, repeated_call
+from ledger.calls import TERMINAL, Call
 from ledger.cli.commands import argued, copyable
 from ledger.cli.looks import tone_of
 from ledger.cli.shell import Shell
@@ -72,6 +73,8 @@ def answered(shell: Shell, ledger: Ledger, said: Verdicts, verb: str, by: str | 
     call = said.call
     owner = _Owner(ledger, call) if call.state == "authorized" else None
     follows = said.next if owner is None else owner.next_step(shell)
+    decided = verb != "noted"
+    held = held_back(ledger.reader, call) if decided and call.state in TERMINAL else []
     data: Mapping[str, Any] = {
         "callId": call.call_id,
         "sessionId": call.session_id,
@@ -81,10 +84,26 @@ def answered(shell: Shell, ledger: Ledger, said: Verdicts, verb: str, by: str | 
         "by": by or os_user(),
         "owner": owner.to_wire() if owner else None,
         "next": follows,
+        "heldBack": held,
     }
     what = (f"{verb}: {call.tool}, call {tail(call.call_id)} of session {call.session_id}; it is ",)
     line: Line = (*what, Ink(call.state, tone_of(call.state)), " now.")
-    shell.out.show(data, [line, follows])
+    shell.out.show(data, [line, follows, *(_still_waits(shell, each) for each in held)])
+    if decided and call.state == "authorized":
+        _warn_of_a_repeat(shell, ledger, call)
+
+
+def _still_waits(shell: Shell, held: str) -> str:
+    look = copyable(shell, "review", "show", tail(held))
+    return f"Call {tail(held)} still waits, as it may do the same once more: {look}"
+
+
+def _warn_of_a_repeat(shell: Shell, ledger: Ledger, call: Call) -> None:
+    """Say that what a person let run may repeat what happened: it is their word, and they may not have seen that."""
+    other = repeated_call(ledger.reader, call)
+    if other is not None and (repeated := Repeated(other)).happened:
+        words = f"call {tail(other.call_id)}, which this one may repeat, {repeated.standing}"
+        shell.out.warn(f"{words}: running this one would do it once more")
 
 
 class _Owner:

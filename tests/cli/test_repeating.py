@@ -1,0 +1,96 @@
+"""`ledger review` of a call that waits as it may repeat another one."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.running import data, ledger
+from tests.recovery.deploys import Deploy
+from tests.session.agents import asked
+
+EURO = {"amount": 5, "currency": "EUR"}
+
+
+@pytest.fixture(scope="module")
+def beside(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
+    """A call of version 1 in doubt, and one of version 3 that may repeat it; the folder and the ids of both."""
+    from ledger.testing import crash
+
+    deploy = Deploy(tmp_path_factory.mktemp("beside"))
+    first = deploy.first(crash.after("call.started")).call_id
+    deploy.write(3)
+    session = deploy.open(3).session("s")
+    session.messages()
+    second = session.dispatch(asked(("charge", EURO))).calls[0].call.call_id
+    deploy.close()
+    return deploy.folder, first, second
+
+
+@pytest.fixture
+def here(beside: tuple[Path, str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+    """The current folder, with a copy of that ledger and without its catalog; the ids of both calls."""
+    shutil.copytree(beside[0], tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    return beside[1:]
+
+
+def asks(call_id: str) -> Any:
+    return data("review", "show", call_id)["question"]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "now"),
+    [
+        ((), "That one is still in doubt: settle it first; shall this one run beside it?"),
+        (("--happened",), "That one happened (says ada). Running this one would do it once more."),
+        (("--did-not-happen",), "That one did not happen (says ada). Shall this one run?"),
+        (
+            ("--did-not-happen", "--run"),
+            "That one did not happen so far, and may still run: settle it first; shall this one run beside it?",
+        ),
+        (("--abandon",), "That one has ended (abandoned), and nobody knows whether it happened. Shall this one run?"),
+    ],
+)
+def test_the_question_says_how_the_other_call_stands_now(here: tuple[str, str], verdict: Any, now: str) -> None:
+    """A verdict on the one is seen on the page of the other, and not what was so when that was flagged."""
+    first, second = here
+    if verdict:
+        ledger("review", "resolve", first, *verdict, "--by", "ada")
+    assert asks(second).endswith(now)
+    assert data("review", "show", second)["commands"][0]["command"] == f"ledger review show {first}"
+
+
+@pytest.mark.parametrize("verdict", ["--happened", "--did-not-happen", "--abandon"])
+def test_who_settles_a_call_hears_which_one_still_waits_for_it(here: tuple[str, str], verdict: str) -> None:
+    """The other call may do the same once more: it is named, with the command that shows it."""
+    first, second = here
+    told = ledger("review", "resolve", first, verdict)
+    assert (
+        f"Call {second[-8:]} still waits, as it may do the same once more: ledger review show {second[-8:]}"
+        in told.stdout
+    )
+    assert "still waits" not in ledger("review", "note", first, "Asked the bank.").stdout
+
+
+def test_a_program_gets_the_same(here: tuple[str, str]) -> None:
+    """`heldBack` are the ids; nothing is held back by a call that is not settled, or that nobody repeats."""
+    first, second = here
+    assert data("review", "resolve", first, "--happened")["heldBack"] == [second]
+    assert data("review", "note", first, "Asked the bank.")["heldBack"] == []
+    assert data("review", "resolve", second, "--abandon")["heldBack"] == []
+
+
+@pytest.mark.parametrize("happened", [True, False])
+def test_to_run_what_repeats_something_that_happened_is_warned_of(here: tuple[str, str], happened: bool) -> None:
+    """It is a person's word, so it is taken; the warning says who said that the other one happened."""
+    first, second = here
+    ledger("review", "resolve", first, "--happened" if happened else "--did-not-happen", "--by", "ada")
+    told = ledger("review", "resolve", second, "--run")
+    words = (
+        f"Warning: call {first[-8:]}, which this one may repeat, happened (says ada): running this one would do it once"
+    )
+    assert (told.exit_code, words in told.stderr) == (0, happened)
+    assert "Warning" not in ledger("review", "note", second, "Yes, once more.").stderr
