@@ -31,7 +31,7 @@ EVENT_COLUMNS: Final = (
     at("recordedAt", "TIME (UTC)"),
     SESSION,
     Column(key="sequence", title="SEQ", keep="all", leave=1),
-    Column(key="type", keep="all", tone=tone_of_event),
+    Column(key="type", keep="all", wants=25, tone=tone_of_event),  # the longest: call.outcome_arrived_late
     replace(TOOL, leave=2),
     replace(CALL, wants=8),
     Column(key="summary", title="WHAT"),

@@ -101,8 +101,8 @@ class Flow:
     """
     A table whose rows come one at a time, each to be shown at once: the header goes before the first of them.
 
-    What the paper has room for is decided by the first row. A column has at least what it `wants`, and grows with the
-    widest text that came so far.
+    What the paper has room for is decided by the first row, as if each text that may be cut were as wide as it can be
+    cut to. A column has at least what it `wants`, and grows with the widest text that came so far.
     """
 
     def __init__(self, columns: Sequence[Column], paper: Paper) -> None:
@@ -115,8 +115,7 @@ class Flow:
         """Yield the row's line, and the header before the first one."""
         first = not self._widths
         if first:
-            later = {column.key: "-" * max(1, column.wants) for column in self._columns if row.get(column.key) is None}
-            self._columns = _seated([{**row, **later}], self._columns, self._paper)
+            self._columns = _seated([self._later(row)], self._columns, self._paper)
             self._widths = [max(width(self._paper.cell(each.heading)), each.wants) for each in self._columns]
             self._right = [row.get(column.key) is not None and _is_number(row[column.key]) for column in self._columns]
         columns, paper = self._columns, self._paper
@@ -126,6 +125,17 @@ class Flow:
         if first:
             yield _line([Ink(head, "strong") for head in heads], fitted, self._right)
         yield _line(_shown(row, cells, columns, paper, fitted), fitted, self._right)
+
+    def _later(self, row: Row) -> Row:
+        """Return the first row with the room that later ones may need where it has nothing, or little."""
+        cells = _cells(row, self._columns, self._paper)
+        least = [max(1 if each.keep == "all" else _NARROWEST, each.wants) for each in self._columns]
+        wider = {
+            column.key: "-" * room
+            for column, cell, room in zip(self._columns, cells, least, strict=True)
+            if row.get(column.key) is None or width(cell) < room
+        }
+        return {**row, **wider}
 
 
 def _seated(window: Sequence[Row], columns: Sequence[Column], paper: Paper) -> Sequence[Column]:

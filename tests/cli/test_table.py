@@ -5,9 +5,11 @@ from itertools import count, islice
 
 import pytest
 
+from ledger.cli.audit import EVENT_COLUMNS
 from ledger.cli.rows import Row
 from ledger.cli.table import WINDOW, Column, Flow, Paper, lines, plain, tail
 from ledger.cli.text import paint, width
+from ledger.events import BODIES
 
 PIPE = Paper(None, "utf-8")
 
@@ -199,3 +201,17 @@ def test_rows_that_come_one_at_a_time_are_cut_to_the_paper() -> None:
     later: list[Row] = [{"id": "a" * 8, "text": None, "more": "b" * 30}, {"id": "c" * 8, "text": "d", "more": "e"}]
     columns = [Column(key="id", keep="all"), Column(key="text"), Column(key="more")]
     assert [line.split()[1] for line in flowed(later, columns, Paper(24, "utf-8"))] == ["TEXT", "-", "d"]
+
+
+def test_a_short_first_row_leaves_later_ones_their_room() -> None:
+    """No later line is longer than the paper: what may be cut is cut, and what is never cut says how wide it gets."""
+    columns = [Column(key="seq", keep="all", leave=1), Column(key="type", keep="all", wants=9), Column(key="text")]
+    rows: list[Row] = [{"seq": 100, "type": "a", "text": "b"}, {"seq": 101, "type": "c" * 9, "text": "d" * 30}]
+    assert flowed(rows, columns, Paper(20, "utf-8")) == ["TYPE       TEXT", "a          b", "ccccccccc  dddddddd…"]
+    assert flowed(rows, columns, Paper(24, "utf-8"))[2] == "101  ccccccccc  ddddddd…"
+
+
+def test_the_widest_type_of_events_has_room() -> None:
+    """The table of events says how wide a type gets."""
+    [column] = [each for each in EVENT_COLUMNS if each.key == "type"]
+    assert column.wants == max(map(len, BODIES))
