@@ -25,6 +25,7 @@ from ledger.cli.text import Ink, Line
 from ledger.errors import CatalogFault, UnknownCall
 from ledger.ids import iso
 from ledger.schema_migration.drafting import Draft, draft_of
+from ledger.schema_migration.meaning import meaning_between
 from ledger.store.port import Reader
 
 _MEANINGS: Final[dict[str, str]] = {
@@ -52,7 +53,7 @@ def question_of(shell: Shell, reader: Reader, call: Call) -> Row:
     draft = draft_of(definition, call) if changed else None
     return {
         "kind": kind_of(call.state, call.reason) if waits else None,
-        "question": question(call, _now(), _repeated(reader, call)),
+        "question": question(call, _now(), _repeated(reader, definition, call)),
         **story,
         "renamedTo": definition.name if definition is not None and definition.name != call.tool else None,
         **({"upcast": draft.to_wire()} if draft else {}),
@@ -91,10 +92,13 @@ def question_lines(found: Row) -> Iterator[Line]:
         yield ("      ", Ink(each["meaning"], "dim"))
 
 
-def _repeated(reader: Reader, call: Call) -> Repeated | None:
+def _repeated(reader: Reader, definition: ToolDefinition | None, call: Call) -> Repeated | None:
     """Return the call that this one may repeat, as it stands now: what its flag says of it may be old."""
     other = repeated_call(reader, call)
-    return Repeated(other) if other is not None else None
+    if other is None:
+        return None
+    meaning = meaning_between(definition, other, call) if definition is not None else None
+    return Repeated(other, str(meaning) if meaning is not None else None)
 
 
 def _instead(definition: ToolDefinition | None) -> list[Row]:

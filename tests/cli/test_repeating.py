@@ -94,3 +94,17 @@ def test_to_run_what_repeats_something_that_happened_is_warned_of(here: tuple[st
     )
     assert (told.exit_code, words in told.stderr) == (0, happened)
     assert "Warning" not in ledger("review", "note", second, "Yes, once more.").stderr
+
+
+@pytest.mark.parametrize(("folder", "told"), [("catalog", True), ("schemas/tools", False)])
+def test_how_two_versions_compare_is_told_where_a_file_says_it(
+    here: tuple[str, str], monkeypatch: pytest.MonkeyPatch, folder: str, told: bool
+) -> None:
+    """The file's words and what it carries stand in the question; without the catalog nothing says how they compare."""
+    monkeypatch.setenv("LEDGER_CATALOG", folder)
+    words = (
+        'the meaning changed between the versions: "A currency has to be named now.",'
+        " and what is carried is the same in both: /amount. That one is still in doubt"
+    )
+    asked = asks(here[1])
+    assert (words in asked, "nothing says how the two versions compare" in asked) == (told, not told)
