@@ -94,7 +94,8 @@ def resolve(call: Call, answer: Answer, reviewer: Reviewer) -> CallReviewed:
     Return the verdict's event.
 
     Raises `VerdictRefused` where the call does not wait, is a copy (its original's end settles it), could have
-    run and `run` alone is asked for, or would run by the word of somebody whom its policy did not ask.
+    run and `run` alone is asked for, was imported and is to run, or would run by the word of somebody whom its policy
+    did not ask.
     """
     if call.state != "needs-review" or call.flag is None:
         raise _not_asked(call, "verdict")
@@ -128,6 +129,9 @@ def resolve(call: Call, answer: Answer, reviewer: Reviewer) -> CallReviewed:
 def _may_run(call: Call, answer: Answer) -> None:
     if answer.run and answer.verdict != "did-not-happen":
         raise VerdictRefused("running again belongs to did-not-happen", hint="Say --did-not-happen --run.")
+    if call.imported:
+        hint = "Say --did-not-happen alone; with --arguments a new call of this ledger takes its place and runs."
+        raise VerdictRefused(f"call {call.call_id} was imported: an imported call is never run", hint=hint)
     if answer.verdict == "run" and (not call.never_ran or call.reason in _UNCERTAIN):
         raise VerdictRefused(
             f"call {call.call_id} may have run already: running it could do it twice",

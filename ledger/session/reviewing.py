@@ -158,7 +158,7 @@ def _successor(core: Core, old: Call, arguments: Any) -> Work:
     tool = registry.home(old.tool)
     version = registry.version(tool)
     if version is None:
-        hint = "Give --app MODULE:LEDGER, or --catalog with the tool's files."
+        hint = "Give --catalog with the tool's files, or say it in the program that has the tool."
         raise UsageError(f"the schema of {old.tool} is not known here, so the arguments cannot be checked", hint=hint)
     stub = old.changed(
         call_id=core.wiring.clock.new_id(),

@@ -101,6 +101,24 @@ def test_a_transcript_read_in_another_format_is_told(empty: Path, command: str) 
     assert "No session was found: nothing in it reads as claude-code. Is it another format (--format)?" in done.stderr
 
 
+def test_an_imported_call_is_never_run(empty: Path) -> None:
+    """Who says that it did not happen may not let it run: that is refused at once, with what can be said instead."""
+    write("t.jsonl", chat(WHOLE[:3], "one"))
+    ledger("session", "import", "t.jsonl")
+    [row] = [row for row in data("review") if row["reason"] == "outcome-unknown"][:1]
+    told = ledger("review", "resolve", row["callId"], "--did-not-happen", "--run")
+    assert told.exit_code == 1
+    assert "an imported call is never run" in told.stderr
+    assert "Say --did-not-happen alone; with --arguments a new call of this ledger takes its place" in told.stderr
+    other = ledger("review", "resolve", row["callId"], "--did-not-happen", "--arguments", "{}")
+    assert (other.exit_code, "--app" in other.stderr, "Give --catalog with the tool's files" in other.stderr) == (
+        2,
+        False,
+        True,
+    )
+    assert ledger("review", "resolve", row["callId"], "--did-not-happen").exit_code == 0
+
+
 def test_a_refused_session_fails(empty: Path) -> None:
     """It is told with what to do; skipping bad records is no help."""
     write("t.jsonl", chat(WHOLE))
