@@ -53,7 +53,7 @@ class Publisher:
         version = tool.version
         known = self.versions.get((tool.name, version.version))
         if known is not None and known[0] != version.shape_digest:
-            raise _reused(tool, known[1])
+            raise _reused(tool, known[1], unused=1 + max(number for name, number in self.versions if name == tool.name))
         return (tool.name, version.version, version.description_digest, version.runbook) in self.wordings
 
     def stages(self, catalog: Catalog | None) -> None:
@@ -121,11 +121,11 @@ def _stage(tool: ToolDefinition) -> ToolStageChanged:
     return ToolStageChanged(stage=tool.stage, replacements=replacements, hint=tool.hint)
 
 
-def _reused(tool: Tool, recorded: Any) -> ToolMisfit:
+def _reused(tool: Tool, recorded: Any, *, unused: int) -> ToolMisfit:
     old, new = canonical(recorded).decode("utf-8", "replace"), canonical(tool.version.schema).decode("utf-8", "replace")
     return ToolMisfit(
         f"{tool.name} version {tool.version.version} is recorded with another schema: {_cut(old)} — now {_cut(new)}",
-        hint="Raise the version.",
+        hint=f"Raise the version: `version={unused}` in `@ledger.tool`, and in the catalog where that has the tool.",
     )
 
 
