@@ -46,6 +46,14 @@ def test_an_upcast_that_came_later_is_told(shelf: Shelf) -> None:
     assert shelf.said() == []
 
 
+def test_an_upcast_to_a_draft_is_not_told(shelf: Shelf) -> None:
+    """It belongs to what is being written, and is published with its version."""
+    shelf.tool(schemas=(SCHEMA, OTHER), current=1)
+    shelf.publish()
+    shelf.write("look_at/v1-v2.upcast.json", UPCAST)
+    assert shelf.said() == []
+
+
 def test_an_edited_version_is_found(shelf: Shelf) -> None:
     """Another shape under a published number is a finding, and the lock keeps the old one."""
     shelf.tool()

@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 
 from ledger.cli import main
 from ledger.cli.folding import folded
+from ledger.cli.planning import draft_lines
+from ledger.cli.shell import Shell
 from ledger.cli.text import Ink, Line, paint, width
+from ledger.strictjson import JsonObject
 from tests.audit.odd import held
 from tests.audit.world import opened
 from tests.cli.running import ledger, terminal
@@ -64,6 +67,14 @@ def test_json_is_not_folded(world: Path, monkeypatch: pytest.MonkeyPatch, comman
         main.main([*command.split(), "--no-color"])
     one_a_line = out.shown.splitlines() if "infer" not in command else [out.shown]
     assert all(isinstance(json.loads(line), dict) for line in one_a_line)
+
+
+def test_a_draft_in_a_plan_is_not_folded() -> None:
+    """It is copied into a file."""
+    draft: JsonObject = {"tool": "pay", "from": 1, "to": 2, "ops": [{"op": "set", "path": "/a", "value": "word " * 30}]}
+    head, *lines = draft_lines(Shell(), [draft])
+    text = "\n".join(paint(each, color=False) for line in lines for each in folded(line, 80))
+    assert (json.loads(text), str(head).startswith("A guess at")) == (draft, True)
 
 
 def test_pages_fit_the_terminal(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:

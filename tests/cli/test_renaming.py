@@ -202,10 +202,11 @@ def test_a_carried_call_counts_where_it_was_recorded(shelf: Shelf) -> None:
     assert [tuple(row[key] for key in keys) for row in rows] == [("look_at", 1, 3, 1, 1), ("view", 2, 1, 0, 1)]
     assert all(row["publishedAt"] for row in rows)
     assert data("audit", "versions", "--schema-version", "2") == rows[1:]
+    assert data("audit", "versions", "--schema-version", "1") == rows[:1]
     [row] = data("audit", "versions", "--session", "proposed", "--tool", "look_at")
     assert (row["calls"], row["carried"]) == (1, 1)
     assert "CARRIED" in ledger("audit", "versions").stdout
-    data("tool", "rename", "view", "inspect", "--asserted-by", "ada")
+    assert data("tool", "rename", "view", "inspect", "--asserted-by", "ada")["openCalls"] == 2  # under the first name
     assert data("migrate-schemas", "--apply")["carried"] == 1
     assert data("audit", "versions", "--tool", "look_at") == rows[:1]
 

@@ -174,6 +174,14 @@ def test_a_column_that_wants_room_takes_it_from_one_that_may_go(room: int, heads
     assert printed([STEP], columns, Paper(room, "utf-8"))[0].split() == heads
 
 
+def test_what_a_column_wants_is_cut_last() -> None:
+    """The other one is cut first, though it is narrower; then this one too."""
+    columns = [Column(key="why", wants=15), Column(key="note")]
+    rows: list[Row] = [{"why": "outcome-unknown", "note": "b" * 12}]
+    assert printed(rows, columns, Paper(26, "utf-8"))[1] == "outcome-unknown  bbbbbbbb…"
+    assert printed(rows, columns, Paper(23, "utf-8"))[1] == "outcome-unkn…  bbbbbbb…"
+
+
 def flowed(rows: Sequence[Row], columns: list[Column], paper: Paper = PIPE) -> list[str]:
     flow = Flow(columns, paper)
     return [paint(line, color=False) for row in rows for line in flow.lines(row)]
