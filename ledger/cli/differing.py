@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from json import dumps
 from pathlib import Path
 from typing import Any, Final
 
-from ledger.catalog import Contract, load_catalog
+from ledger.catalog import Contract, folder_of, load_catalog
 from ledger.catalog.diff import (
     VERDICTS,
     Counterexample,
@@ -22,6 +23,7 @@ from ledger.catalog.diff import (
     read_subjects,
     worst,
 )
+from ledger.catalog.files import Files, read_catalog
 from ledger.catalog.upcast.between import NO_BRIDGE, Bridge, between
 from ledger.catalog.upcast.proof import Status
 from ledger.catalog.upcast.suggest import suggest
@@ -74,11 +76,26 @@ class Leads:
 
 
 def versions(shell: Shell, name: str, old: str, new: str) -> Difference:
-    """Compare two versions of a tool that the catalog or the ledger knows. Raises NotKnown."""
-    tool = known_tool(shell, name, whoever_has_it=True)
+    """Compare two versions of a tool that the catalog or the ledger knows. Raises NotKnown, CatalogFault."""
+    with _fault_told(shell, name):
+        tool = known_tool(shell, name, whoever_has_it=True)
+        subjects = _version(tool, old), _version(tool, new)
     if tool.name != name:
         shell.out.note(f"{name} was renamed to {tool.name}: its versions are compared.")
-    return difference(_version(tool, old), _version(tool, new), _settings(shell))
+    return difference(*subjects, _settings(shell))
+
+
+@contextmanager
+def _fault_told(shell: Shell, name: str) -> Iterator[None]:
+    """Where a version is not known as the catalog's tool is quarantined, tell why that is. Raises CatalogFault."""
+    try:
+        yield
+    except NotKnown:
+        folder = catalog_folder(shell)
+        for fault in load_catalog(folder).faults if folder is not None else ():
+            if fault.tool == name:
+                raise CatalogFault(fault.message, path=fault.path, pointer=fault.pointer, hint=fault.hint) from None
+        raise
 
 
 def names_version(one: str, other: str) -> bool:
@@ -110,15 +127,34 @@ def upcast(shell: Shell, name: str, old: str, new: str) -> Leads | None:
 
 
 def draft(shell: Shell, name: str, old: str, new: str) -> JsonObject | None:
-    """Guess the upcast file between two versions that the catalog defines; None: nothing. Raises NotKnown."""
-    tool, ends = known_tool(shell, name, whoever_has_it=True), []
-    for text in (old, new):
-        defined, _ = tool.version(_number(text))
-        if defined is None:
-            hint = "A draft is made of two versions whose schemas stand in the catalog."
-            raise NotKnown(f"the catalog has no version {text!r} of {tool.name}", code="unknown_tool", hint=hint)
-        ends.append(defined)
+    """
+    Guess the upcast file between two versions that the catalog defines; None: nothing.
+
+    Raises NotKnown, and CatalogFault where the tool is quarantined.
+    """
+    ends = []
+    with _fault_told(shell, name):
+        tool = _begun(shell, name, _number(old), _number(new)) or known_tool(shell, name, whoever_has_it=True)
+        for text in (old, new):
+            defined, _ = tool.version(_number(text))
+            if defined is None:
+                hint = "A draft is made of two versions whose schemas stand in the catalog."
+                raise NotKnown(f"the catalog has no version {text!r} of {tool.name}", code="unknown_tool", hint=hint)
+            ends.append(defined)
     return suggest(*ends)
+
+
+def _begun(shell: Shell, name: str, start: int | None, end: int | None) -> KnownTool | None:
+    """Return the tool where the drafted file is there and empty: a shell makes it so (`--suggest > FILE`)."""
+    root = catalog_folder(shell)
+    if root is None:
+        return None
+    begun, files = root / folder_of(name) / f"v{start}-v{end}.upcast.json", Files(root)
+    if not begun.is_file() or begun.stat().st_size:
+        return None
+    nothing: JsonObject = {"tool": name, "from": start, "to": end}
+    defined = read_catalog(root, lambda file: nothing if file == begun else files.read(file)).tools.get(name)
+    return KnownTool(name, defined, None) if defined is not None else None
 
 
 def files(shell: Shell, old: str, new: str) -> Difference:

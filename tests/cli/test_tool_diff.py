@@ -257,6 +257,34 @@ def test_a_guess_is_printed_and_not_applied() -> None:
     assert json.loads(ledger("tool", "diff", "send", "1", "2", "--json").stdout)["data"]["upcast"] == "unknown"
 
 
+def test_a_draft_may_be_sent_into_the_file_that_it_drafts() -> None:
+    """A shell makes the file before the command runs: empty, it is not a fault of the tool."""
+    renamed()
+    document = data("tool", "diff", "send", "1", "2", "--suggest")["draft"]
+    written("schemas/tools/send/v1-v2.upcast.json", "")
+    done = ledger("tool", "diff", "send", "1", "2", "--suggest")
+    assert (done.exit_code, json.loads(done.stdout)) == (0, document)
+
+
+def test_a_quarantined_tool_is_told_with_its_fault() -> None:
+    """What hinders is the file, not that the tool or its version does not exist; an unknown tool stays one."""
+    renamed()
+    file = written("schemas/tools/send/v1-v2.upcast.json", '{"tool": ')
+    for options in ((), ("--suggest",)):
+        status, code, message = failure("tool", "diff", "send", "1", "2", *options)
+        assert (status, code, message.partition(":")[0]) == (1, "catalog_fault", file)
+        assert failure("tool", "diff", "sent", "1", "2", *options)[1] == "unknown_tool"
+    written(file, "")
+    assert failure("tool", "diff", "send", "1", "2")[1] == "catalog_fault"
+    written("schemas/tools/send/v2.json", "{")
+    assert failure("tool", "diff", "send", "1", "2", "--suggest")[2].startswith("schemas/tools/send/v2.json")
+
+
+def test_a_tool_without_a_catalog_has_no_draft() -> None:
+    """Neither a folder nor a ledger is there: that is what is said."""
+    assert failure("tool", "diff", "send", "1", "2", "--suggest")[1] == "no_database"
+
+
 def test_nothing_is_guessed_of_nothing() -> None:
     """1 where two versions are alike; versions that the catalog does not hold, and files, have no draft."""
     catalog()
