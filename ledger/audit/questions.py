@@ -14,12 +14,16 @@ Answers: TypeAlias = tuple[str, ...]
 _OF_FLAGS: Final[dict[FlagReason, str]] = {
     "outcome-unknown": "It was started and no outcome is recorded: it may have happened, or not.",
     "attempts-exhausted": "It was started {attempts} and nobody knows whether one of them had its effect.",
-    "not-started": "It never started, so nothing happened: shall it run?",
-    "schema-changed": "It never started, and its tool has changed since: does it still mean what was asked?",
-    "tool-retired": "It never started, and its tool is retired: it will not run as it is.",
-    "approval-mismatch": "It never started: what was allowed does not hold any more.",
     "duplicate": "It asks for the same as call {original}, whose end was not known then; that one's end settles both.",
 }
+
+_WAITING: Final[dict[FlagReason, tuple[str, str]]] = {
+    "not-started": (", so nothing happened: ", "shall it run?"),
+    "schema-changed": (", and ", "its tool has changed since: does it still mean what was asked?"),
+    "tool-retired": (", and ", "its tool is retired: it will not run as it is."),
+    "approval-mismatch": (": ", "what was allowed does not hold any more."),
+}
+"""What stands between a call and its (next) start: how that follows where it never started, and the words."""
 
 _MAY_REPEAT: Final = (
     "It never started: call {original}, of version {version}, may have done the same, and {compared}. {then}"
@@ -77,15 +81,27 @@ def _then(repeated: Repeated) -> str:
 
 
 def _doubt(call: Call, reason: FlagReason) -> str:
-    if reason == "approval-mismatch" and call.never_ran and expired(call, call.waiting_since):
-        return "It never started: the time in which it was, or could be, approved is over."
-    if reason == "approval-mismatch" and not call.never_ran:
-        return "What was allowed does not hold any more, and an earlier attempt may have had its effect."
+    if reason in _WAITING:
+        return _unstarted(call, *_WAITING[reason])
     if reason == "outcome-unknown" and call.late is not None:
         return f"It was started and nobody waited for its end; {_late(call)}"
     attempts = "once" if call.attempt == 1 else f"{call.attempt} times"
     original = call.flag.duplicate_of if call.flag else None
     return _OF_FLAGS[reason].format(attempts=attempts, original=original)
+
+
+def _unstarted(call: Call, following: str, words: str) -> str:
+    """Ask about a call that something keeps from its start, and say first what is known of earlier ones."""
+    if call.reason == "approval-mismatch" and expired(call, call.waiting_since):
+        words = "the time in which it was, or could be, approved is over."
+    if not call.never_ran:
+        return f"An earlier attempt may have had its effect; {words}"
+    said = call.review is not None and call.review.verdict == "did-not-happen"
+    if said and call.code is None:  # an attempt after that word would have left a code behind
+        return f"A person said that it did not happen; it has not been sent again: {words}"
+    if said or call.attempt:
+        return f"Every attempt so far surely did nothing; it has not been sent again: {words}"
+    return f"It never started{following}{words}"
 
 
 def _late(call: Call) -> str:

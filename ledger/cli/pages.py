@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from json import dumps
 from typing import Any, Final
 
+from ledger.calls import TERMINAL
 from ledger.cli.layout import block, bullets, facts, heading
 from ledger.cli.looks import called, place, tone_of, version
 from ledger.cli.rows import Row
@@ -49,7 +50,8 @@ def arguments(story: Row) -> Iterator[Line]:
     yield from heading("Arguments" if intent == ran else "Asked with")
     yield from value(intent)
     if intent != ran:
-        yield from heading("Arguments that ran" if story["startedAt"] else "Arguments that would run")
+        waits = story.get("neverRan") and story["state"] not in TERMINAL  # its earlier attempts did nothing
+        yield from heading("Arguments that ran" if story["startedAt"] and not waits else "Arguments that would run")
         yield from value(ran)
 
 

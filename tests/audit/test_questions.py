@@ -6,7 +6,7 @@ import pytest
 
 from ledger.audit.questions import answers, question
 from ledger.calls import Approval, Call
-from ledger.events import CallFlagged, CallOutcomeArrivedLate
+from ledger.events import CallFlagged, CallOutcomeArrivedLate, CallReviewed
 from ledger.events.call_bodies import FlagReason
 
 
@@ -30,7 +30,7 @@ def test_every_flag_is_a_question(reason: FlagReason) -> None:
         (flagged("attempts-exhausted", attempt=1), "It was started once and"),
         (flagged("attempts-exhausted", attempt=3), "It was started 3 times and"),
         (flagged("approval-mismatch"), "It never started: what was allowed"),
-        (flagged("approval-mismatch", attempt=1), "an earlier attempt may have had its effect"),
+        (flagged("approval-mismatch", attempt=1), "An earlier attempt may have had its effect"),
         (flagged("duplicate"), "as call c-1,"),
         (
             flagged("outcome-unknown", attempt=1, late=CallOutcomeArrivedLate(ended="failed", token=1)),
@@ -41,6 +41,30 @@ def test_every_flag_is_a_question(reason: FlagReason) -> None:
 def test_the_question_says_what_is_not_known(call: Call, words: str) -> None:
     """The sentence names the doubt, and what makes it smaller."""
     assert words in (question(call) or "")
+
+
+NO = CallReviewed(verdict="did-not-happen", by="ada", run=True)
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, "It never started, and its tool has changed since: does it"),
+        (
+            {"attempt": 1, "attempt_failed": True, "review": NO},
+            "A person said that it did not happen; it has not been sent again: its tool has changed since: does it",
+        ),
+        (
+            {"attempt": 2, "attempt_failed": True, "review": NO, "code": "tool_unavailable"},
+            "Every attempt so far surely did nothing; it has not been sent again: its tool has changed since",
+        ),
+        ({"attempt": 1, "attempt_failed": True}, "Every attempt so far surely did nothing; it has not been sent again"),
+        ({"attempt": 1}, "An earlier attempt may have had its effect; its tool has changed since: does it"),
+    ],
+)
+def test_what_is_known_of_earlier_attempts_comes_first(fields: dict[str, Any], words: str) -> None:
+    """Only what was never started is said to have never started."""
+    assert str(question(flagged("schema-changed", **fields))).startswith(words)
 
 
 def test_an_approval_is_a_question() -> None:

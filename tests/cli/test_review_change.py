@@ -81,6 +81,23 @@ def test_no_file_describes_the_step(deploy: Deploy, monkeypatch: pytest.MonkeyPa
     assert "--arguments '{...}'" in shown
 
 
+def test_what_a_person_sent_again_and_a_change_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was started once: the page says whose word it is that nothing happened, and not that it never started."""
+    deploy = Deploy(tmp_path)
+    call_id = deploy.first(crash.after("call.started")).call_id
+    again = deploy.open(1)
+    again.session("s").messages()
+    again.resolve(call_id, "did-not-happen", run=True, by="ada")
+    deploy.write(3)
+    deploy.open(3).session("s").messages()
+    deploy.close()
+    monkeypatch.chdir(tmp_path)
+    shown = ledger("review", "show", call_id).stdout
+    assert "A person said that it did not happen; it has not been sent again: " in shown
+    assert "Arguments that would run\n  amount  5\n" in shown
+    assert "It never started" not in shown
+
+
 def test_what_is_there_instead_of_a_retired_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A call that was left behind: the page names the replacements, and no answer maps the call onto them."""
     shelf = Shelf(tmp_path / "schemas/tools")
