@@ -38,3 +38,22 @@ def test_the_worst_step_counts(tmp_path: Path, start: int, end: int, bridge: Bri
         shelf.write(f"look_at/v{number}-v{number + 1}.upcast.json", document)
     shelf.write("look_at/v4-v5.upcast.json", {"tool": "look_at", "from": 4, "to": 5, "semantic": "Other."})
     assert between(load_catalog(shelf.root).tools["look_at"], start, end) == bridge
+
+
+def test_the_weakest_grade_and_the_first_reason_are_told(tmp_path: Path) -> None:
+    """One step that only embeds makes the whole way no more; of two changes of meaning the first one stops a call."""
+    shelf = Shelf(tmp_path)
+    forms = [closed_object({"a": {**TEXT, "maxLength": 9}}), *(closed_object({name: TEXT}) for name in "abcd")]
+    shelf.tool(schemas=tuple(forms))
+    steps: list[dict[str, Any]] = [
+        {"assertedBy": "ada", "ops": [], "widens": ["/a"]},
+        {"assertedBy": "ada", "ops": [{"op": "rename", "from": "/a", "to": "/b"}]},
+        {"semantic": "First."},
+        {"semantic": "Second."},
+    ]
+    for number, step in enumerate(steps, 1):
+        document = {"tool": "look_at", "from": number, "to": number + 1, **step}
+        shelf.write(f"look_at/v{number}-v{number + 1}.upcast.json", document)
+    tool = load_catalog(shelf.root).tools["look_at"]
+    assert between(tool, 1, 3) == Bridge(status="proved", grade="embed")
+    assert between(tool, 3, 5) == Bridge(semantic="First.")
