@@ -243,6 +243,14 @@ def test_a_tool_wants_two_of_its_versions() -> None:
     assert [failure("tool", "diff", *words)[2] for words in ((), ("nope", "1"), ("schemas",))] == [usage] * 3
 
 
+def test_files_that_are_called_like_versions_are_files() -> None:
+    """What is there is compared, whatever its name."""
+    catalog()
+    assert data("tool", "diff", written("1", OLD), written("2", OLD))["verdict"] == "identical"
+    assert (
+        failure("tool", "diff", "1", "3")[1:] != failure("tool", "diff", "nope", "3")[1:]
+
+
 def test_a_guess_is_printed_and_not_applied() -> None:
     """--suggest prints a file that wants a person; written down as it is, nothing is carried by it."""
     renamed()
