@@ -145,11 +145,18 @@ def _commands(shell: Shell, call: Call, called: str, draft: Draft | None) -> Ite
         verb = (answer,) if answer in ("approve", "deny") else ("resolve",)
         options = () if answer in ("approve", "deny") else answer.split()
         given = (_given(draft),) if "--arguments" in options else ()
+        runs = answer == "approve" or "--run" in options or "--arguments" in options
         meaning = _LATE if answer == "--happened" and late else _MEANINGS[answer]
         if given and draft is not None and draft.ask and given[0] != _ANY:
             meaning += "; put your answers where it says null"
-        yield copyable(shell, "review", *verb, called, *options, *given, *digest), meaning
+        yield copyable(shell, "review", *verb, called, *options, *given, *digest, *(_by(call) if runs else ())), meaning
     yield copyable(shell, "review", "note", called, "TEXT"), "add a note; nothing else changes"
+
+
+def _by(call: Call) -> tuple[str, ...]:
+    """Return who alone may let it run, as an option: said by anybody else the command is refused."""
+    who = call.approval.who if call.approval is not None else None
+    return ("--by", who[0]) if who is not None and len(who) == 1 else ()
 
 
 def _given(draft: Draft | None) -> str:

@@ -104,7 +104,16 @@ def test_an_approval_shows_who_is_asked(ids: dict[str, str]) -> None:
     page = ledger("review", "show", ids[BOSS]).stdout
     assert "who may say   ada" in page
     assert "expires  " in page
-    assert f"ledger review approve {ids[BOSS][-8:]} --digest {story(ids[BOSS])['argumentsDigest'][:12]}\n" in page
+    found = story(ids[BOSS])
+    assert f"ledger review approve {ids[BOSS][-8:]} --digest {found['argumentsDigest'][:12]} --by ada\n" in page
+    assert ["--by ada" in each["command"] for each in found["commands"]] == [True, False, True, False]
+
+
+def test_a_command_to_copy_is_taken_as_it_stands(ids: dict[str, str]) -> None:
+    """Where one person alone may say it, the command names them; nobody else is asked for a denial or a note."""
+    [approve, *_] = story(ids[BOSS])["commands"]
+    assert ledger(*approve["command"].split()[1:]).exit_code == 0
+    assert story(ids[BOSS])["approval"]["person"] == "ada"
 
 
 def test_what_asks_nothing_is_shown_all_the_same(ids: dict[str, str]) -> None:
