@@ -307,6 +307,17 @@ def test_a_key_over_a_change_of_meaning_is_no_reason_for_another_key(deploy: Dep
         later.call("charge", "no JSON", idempotency_key="k")
 
 
+def test_a_key_where_no_file_leads_is_no_reason_for_another_key(deploy: Deploy) -> None:
+    """Nobody has said yet how the two forms compare: they may be the same payment."""
+    deploy.write(1)
+    deploy.open(1).session("s").call("charge", {"amt": 5}, idempotency_key="k")
+    deploy.write(2)
+    (deploy.folder / "catalog/charge/v1-v2.upcast.json").unlink()
+    with pytest.raises(KeyConflict, match=r"of charge v1 \(succeeded\); nothing says how charge v2 compares"):
+        deploy.open(2).session("s").call("charge", {"amount": 5}, idempotency_key="k")
+    assert len(deploy.effects) == 1
+
+
 @pytest.mark.parametrize("session", ["s", "another"])
 def test_a_hosts_key_stands_for_the_call_that_a_person_put_in_its_place(deploy: Deploy, session: str) -> None:
     """Asked again in the old words or in the new ones it gets the new call; other arguments are refused."""
