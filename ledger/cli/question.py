@@ -24,6 +24,7 @@ from ledger.cli.table import plain, tail
 from ledger.cli.text import Ink, Line
 from ledger.errors import CatalogFault, UnknownCall
 from ledger.ids import iso
+from ledger.schema_migration.approving import Foreseen, foreseen
 from ledger.schema_migration.drafting import Draft, draft_of
 from ledger.schema_migration.meaning import meaning_between
 from ledger.store.port import Reader
@@ -41,6 +42,7 @@ _MEANINGS: Final[dict[str, str]] = {
 }
 _ANY: Final = "{...}"
 _LATE: Final = "it happened: take the late outcome"
+_NOT_YET: Final = "allow exactly these arguments, which run only where their version still does"
 _HOLE: Final = re.compile(r"\{(\w+)\}")
 
 
@@ -48,12 +50,15 @@ def question_of(shell: Shell, reader: Reader, call: Call) -> Row:
     """Return a call's story with the question it puts, how to find out what happened, and the commands that answer."""
     story = call_story(reader, call)
     waits = call.state in WAITING
-    definition = _definition(shell, call)
+    registry = _registry(shell)
+    definition = registry.defined_now(call.tool) if registry is not None else None
     changed = waits and call.reason == "schema-changed"
-    draft = draft_of(definition, call) if changed else None
+    ahead = foreseen(registry, call) if registry is not None and "approve" in answers(call, _now()) else None
+    draft = draft_of(definition, call) if changed else ahead.draft if ahead is not None else None
     return {
         "kind": kind_of(call.state, call.reason) if waits else None,
         "question": question(call, _now(), _repeated(reader, definition, call)),
+        "ifApproved": ahead.words if ahead is not None else None,
         **story,
         "renamedTo": definition.name if definition is not None and definition.name != call.tool else None,
         **({"upcast": draft.to_wire()} if draft else {}),
@@ -62,7 +67,7 @@ def question_of(shell: Shell, reader: Reader, call: Call) -> Row:
         "runbook": _runbook(reader, definition, call),
         "commands": [
             {"command": words, "meaning": meaning}
-            for words, meaning in _commands(shell, call, _name(reader, call.call_id), draft)
+            for words, meaning in _commands(shell, call, _name(reader, call.call_id), draft, ahead)
         ],
     }
 
@@ -72,6 +77,8 @@ def question_lines(found: Row) -> Iterator[Line]:
     yield from title(found)
     yield ""
     yield Ink(found["question"] or "It asks nothing of anybody.", "warn" if found["question"] else None)
+    if found["ifApproved"]:
+        yield Ink(found["ifApproved"], "warn")
     yield from arguments(found)
     if "upcast" in found:
         yield from _change(found["upcast"])
@@ -131,7 +138,9 @@ def _now() -> str:
     return iso(datetime.now(UTC))
 
 
-def _commands(shell: Shell, call: Call, called: str, draft: Draft | None) -> Iterator[tuple[str, str]]:
+def _commands(
+    shell: Shell, call: Call, called: str, draft: Draft | None, ahead: Foreseen | None
+) -> Iterator[tuple[str, str]]:
     if call.flag is not None and call.state == "needs-review" and call.flag.duplicate_of is not None:
         yield (
             copyable(shell, "review", "show", call.flag.duplicate_of),
@@ -147,6 +156,7 @@ def _commands(shell: Shell, call: Call, called: str, draft: Draft | None) -> Ite
         given = (_given(draft),) if "--arguments" in options else ()
         runs = answer == "approve" or "--run" in options or "--arguments" in options
         meaning = _LATE if answer == "--happened" and late else _MEANINGS[answer]
+        meaning = _NOT_YET if answer == "approve" and ahead is not None else meaning
         if given and draft is not None and draft.ask and given[0] != _ANY:
             meaning += "; put your answers where it says null"
         yield copyable(shell, "review", *verb, called, *options, *given, *digest, *(_by(call) if runs else ())), meaning
@@ -165,12 +175,11 @@ def _given(draft: Draft | None) -> str:
     return _ANY if found is None else dumps(found, ensure_ascii=False)
 
 
-def _definition(shell: Shell, call: Call) -> ToolDefinition | None:
-    """Return the call's tool, if the catalog is at hand and has it."""
+def _registry(shell: Shell) -> Registry | None:
+    """Return what the catalog at hand defines; None, with a warning, where it cannot be read."""
     folder = catalog_folder(shell)
     try:
-        registry = Registry(load_catalog(folder) if folder is not None else None)
-        return registry.defined_now(call.tool)
+        return Registry(load_catalog(folder) if folder is not None else None)
     except CatalogFault as fault:
         shell.out.warn(str(fault))
         return None

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ledger import Allow, Ledger
+from ledger import Allow, Ask, Ledger
 from ledger.testing import crash
 from ledger.testing.empty import open_fresh
 from tests.catalog.shelf import Shelf
@@ -96,6 +96,27 @@ def test_what_a_person_sent_again_and_a_change_stopped(tmp_path: Path, monkeypat
     assert "A person said that it did not happen; it has not been sent again: " in shown
     assert "Arguments that would run\n  amount  5\n" in shown
     assert "It never started" not in shown
+
+
+def test_an_approval_that_will_not_run_the_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before a person says yes they read why that is not enough, what is asked next, and a command that answers it."""
+    deploy = Deploy(tmp_path)
+    deploy.policy = lambda call, principal: Ask(who=["ada"])
+    call_id = deploy.first().call_id
+    deploy.close()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LEDGER_CATALOG", "catalog")
+    words = 'is current in the catalog here, and the meaning changed: "A currency has to be named now."'
+    assert data("review", "show", call_id)["ifApproved"] is None
+    deploy.write(3)
+    shown = ledger("review", "show", call_id).stdout
+    assert f"Approving it will not run it as it is: version 3 of charge {words}" in shown
+    assert "it is put to a person once more, who is asked: Which currency?" in shown
+    assert "What is carried to v3\n  amount  5\n" in shown
+    assert '--arguments \'{"amount": 5, "currency": null}\' --by ada' in shown
+    assert "      allow exactly these arguments, which run only where their version still does\n" in shown
+    ledger("review", "approve", call_id, "--by", "ada")
+    assert data("review", "show", call_id)["ifApproved"] is None
 
 
 def test_what_is_there_instead_of_a_retired_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
