@@ -43,7 +43,8 @@ def command(shell: Shell, /, **options: Any) -> None:
 
     Without --app it flags what a person must look at and names what needs the program's code. Exits with 3 if something
     waits for a person, or for code that this process lacks. SIGTERM or Ctrl-C lets started calls end within
-    --grace seconds and starts no others; a second one leaves at once.
+    --grace seconds and starts no others; a second one leaves at once. That is how --follow ends: with 0, while without
+    it the status is 143 or 130.
     """
     _check(shell, options)
     from ledger.cli.resuming import Wanted, resume
@@ -56,7 +57,8 @@ def _check(shell: Shell, options: Mapping[str, Any]) -> None:
     one, code, on = options["session"] is not None, options["app"] is not None, options["follow"]
     bad = {
         "Name a session, or give --all.": not (one or options["every"] or on),
-        "Name a session or give --all, not both.": one and (options["every"] or on),
+        "--follow goes on with all sessions: give --all instead of a session.": one and on and not options["every"],
+        "Name a session or give --all, not both.": one and options["every"],
         "--follow needs --app MODULE:LEDGER: without code there is nothing to go on with.": on and not code,
         "--follow and --dry-run exclude each other.": on and options["dry_run"],
         "--wait is for one session.": options["wait"] > 0 and not one,

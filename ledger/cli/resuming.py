@@ -23,7 +23,7 @@ from ledger.cli.table import tail
 from ledger.cli.text import Ink, Line
 from ledger.errors import LedgerError, SessionOwned
 from ledger.session.ledger import Ledger
-from ledger.session.worker import Report, follow, resume_one, sweep
+from ledger.session.worker import Interrupted, Report, follow, resume_one, sweep
 from ledger.store.maintenance import place
 
 _APP: Final = "MODULE:LEDGER"
@@ -50,7 +50,8 @@ def resume(shell: Shell, wanted: Wanted) -> int:
             if wanted.follow:
                 _follow(told, drain)
             elif wanted.session is not None:
-                told.one(_resume_one(ledger, wanted, wanted.session))
+                for report in _until(drain, _one(ledger, wanted, wanted.session)):
+                    told.one(report)
             else:
                 told.all(_until(drain, sweep(ledger, execute=wanted.app is not None, dry_run=wanted.dry_run)))
         if wanted.follow:
@@ -93,22 +94,26 @@ def _place(url: str) -> str:
         return url
 
 
-def _resume_one(ledger: Ledger, wanted: Wanted, session_id: str) -> Report:
-    with aside():
-        return resume_one(ledger, session_id, execute=wanted.app is not None, dry_run=wanted.dry_run, wait=wanted.wait)
+def _one(ledger: Ledger, wanted: Wanted, session_id: str) -> Iterator[Report]:
+    yield resume_one(ledger, session_id, execute=wanted.app is not None, dry_run=wanted.dry_run, wait=wanted.wait)
 
 
 def _until(drain: Drain, reports: Iterable[Report]) -> Iterator[Report]:
-    """Yield reports until a signal comes: no other session is begun then."""
-    for report in each_aside(reports):
-        yield report
-        if drain.signal is not None:
-            return
+    """Yield reports until a signal comes: no other session is begun then; one that was cut short is told too."""
+    try:
+        for report in each_aside(reports):
+            yield report
+            if drain.signal is not None:
+                return
+    except Interrupted as left:
+        if drain.signal is None:
+            raise
+        yield left.report
 
 
 def _follow(told: _Told, drain: Drain) -> None:
     told.begun()
-    for report in each_aside(follow(told.ledger, drain.wait)):
+    for report in _until(drain, follow(told.ledger, drain.wait)):
         told.line(report)
 
 
@@ -185,8 +190,8 @@ def _summary(row: Row) -> Line:
     if row["error"] is not None:
         return (Ink(row["sessionId"] or "the ledger", "strong"), ": ", Ink(row["error"]["message"], "bad"))
     decided = ", ".join(f"{each['tool']} {tail(each['callId'])} {_became(row, each)}" for each in row["decisions"])
-    counts = [(row["waiting"], "wait for a person"), (row["needsCode"], "need code")]
-    rest = [f"{len(calls)} {what}" for calls, what in counts if calls]
+    counts = [(row["waiting"], "wait", "for a person"), (row["needsCode"], "need", "code")]
+    rest = [f"{len(calls)} {verb if len(calls) > 1 else verb + 's'} {what}" for calls, verb, what in counts if calls]
     return (Ink(row["sessionId"], "strong"), ": ", "; ".join([decided or "nothing to decide", *rest]))
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, get_args
 
+from ledger.audit.reading import stored_events
 from ledger.calls import TERMINAL, WAITING, Call, State
 from ledger.errors import LedgerError, SessionOwned, StoreUnavailable
+from ledger.events import read_event
+from ledger.session.handle import Session
 from ledger.session.ledger import Ledger
+from ledger.session.resuming import Recovered
 from ledger.store.port import CallFilter, EventFilter
 
 PAGE = 200
@@ -34,11 +39,37 @@ class Report:
     until: str | None = field(default=None, compare=False)
 
 
+class Interrupted(KeyboardInterrupt):
+    """Somebody interrupted the tool that a resume was running; `report` is what became of the session."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__()
+        self.report = report
+
+
 def resume_one(ledger: Ledger, session_id: str, *, execute: bool, dry_run: bool = False, wait: float = 0.0) -> Report:
-    """Resume a session and say what became of it. Raises `UnknownSession`, `SessionOwned` and `StoreError`s."""
+    """
+    Resume a session and say what became of it.
+
+    Raises `UnknownSession`, `SessionOwned`, `StoreError`s, and `Interrupted` for a KeyboardInterrupt.
+    """
     session = ledger.session(session_id, wait=wait)
-    found = session.resume(dry_run=dry_run, execute=execute)
-    history = session.history
+    try:
+        found = session.resume(dry_run=dry_run, execute=execute)
+    except KeyboardInterrupt as error:
+        raise Interrupted(_report(session, Recovered(_last_decisions(ledger, session_id)))) from error
+    return _report(session, found)
+
+
+def _last_decisions(ledger: Ledger, session_id: str) -> list[dict[str, object]]:
+    """Return what the last resume decided: it is recorded before anything runs."""
+    where = EventFilter(session_id=session_id, types=("session.resumed",))
+    last = deque(stored_events(ledger.reader, where), maxlen=1)
+    return [each for stored in last for each in getattr(read_event(stored.record, stored).body, "decisions", ())]
+
+
+def _report(session: Session, found: Recovered) -> Report:
+    session_id, history = session.id, session.history
     waiting = [call for call in history.open_calls() if call.state in WAITING]
     broken = [history.calls[call_id] for call_id in history.open_ids if call_id in history.broken]
     waiting += broken  # nobody can decide for what cannot be read: a person has to know

@@ -9,7 +9,7 @@ import pytest
 
 from ledger.cli.draining import SIGNALS, draining
 from ledger.cli.resuming import _until
-from ledger.session.worker import Report
+from ledger.session.worker import Interrupted, Report
 from tests.audit.world import opened
 
 
@@ -56,3 +56,20 @@ def test_behind_a_signal_no_other_session_is_begun(tmp_path: Path) -> None:
             os.kill(os.getpid(), signal.SIGTERM)
             assert drain.wait(60)
     assert begun == ["a"]
+
+
+def test_a_session_that_was_cut_short_is_told_behind_a_signal(tmp_path: Path) -> None:
+    """What the limit interrupts is the last report; an interruption that nobody asked for is one."""
+
+    def interrupt(name: str) -> Report:
+        raise Interrupted(Report(name))
+
+    def reports() -> Iterator[Report]:
+        yield interrupt("a")
+
+    with opened(tmp_path) as ledger, draining(ledger) as drain:
+        with pytest.raises(KeyboardInterrupt):
+            list(_until(drain, reports()))
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert drain.wait(60)
+        assert list(_until(drain, reports())) == [Report("a")]

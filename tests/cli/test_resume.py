@@ -174,7 +174,7 @@ def test_an_owned_session_is_an_error(world: Path) -> None:
     [
         ([], "Name a session, or give --all."),
         (["s", "--all"], "not both"),
-        (["s", "--follow", "--app", "a:b"], "not both"),
+        (["s", "--follow", "--app", "a:b"], "--follow goes on with all sessions: give --all instead"),
         (["--follow"], "--follow needs --app"),
         (["--all", "--follow", "--dry-run", "--app", "a:b"], "exclude each other"),
         (["--all", "--wait", "3"], "--wait is for one session"),
@@ -305,16 +305,31 @@ def test_a_signal_lets_started_calls_end(world: Path, slow: str) -> None:
 
 def test_the_grace_after_a_signal_is_limited(world: Path, slow: str) -> None:
     """What does not end in time is left in doubt under its lease, though its tool holds the main thread."""
-    child = started(world, "resume", "slow", "--app", f"{slow}:ledger", "--grace", "0")
+    child = started(world, "resume", "slow", "--app", f"{slow}:ledger", "--grace", "0", "--json")
     (world / "began1").read_text()
     child.send_signal(signal.SIGTERM)
-    _, errors = child.communicate()
+    out, errors = child.communicate()
     assert "may end within 0 s" in errors
     assert child.returncode == 143
+    told = json.loads(out)["data"]
+    assert [each["state"] for each in told["decisions"]] == ["needs-review", "failed"]
+    assert [each["reason"] for each in told["waiting"]] == ["outcome-unknown"]
     assert [(row["state"], row["reason"] or row["code"]) for row in data("audit", "calls", "--session", "slow")] == [
         ("needs-review", "outcome-unknown"),
         ("failed", "cancelled"),
     ]
+
+
+def test_a_worker_tells_of_the_session_that_its_end_cut_short(world: Path, slow: str) -> None:
+    """Whoever stops a worker reads which call is left in doubt, though its tool did not end; the status is 0."""
+    child = started(world, "resume", "--all", "--follow", "--app", f"{slow}:ledger", "--grace", "0")
+    (world / "began1").read_text()
+    child.send_signal(signal.SIGTERM)
+    out, _ = child.communicate()
+    assert child.returncode == 0
+    left, other = (each["callId"][-8:] for each in data("audit", "calls", "--session", "slow"))
+    line = f"slow: slow {left} needs-review, slow {other} failed; 1 waits for a person"
+    assert out.splitlines()[-1] == line
 
 
 def test_a_second_signal_leaves_as_a_crash_would(world: Path, slow: str) -> None:

@@ -12,7 +12,7 @@ from ledger import Ask, Ledger
 from ledger.errors import LedgerError, SessionOwned, StoreUnavailable, UnknownSession
 from ledger.ids import Clock
 from ledger.session import worker
-from ledger.session.worker import Report, follow, resume_one, sweep, with_open_calls
+from ledger.session.worker import Interrupted, Report, follow, resume_one, sweep, with_open_calls
 from tests.session.agents import asked, opened
 
 
@@ -48,6 +48,26 @@ def test_sessions_with_open_calls_are_found(ledger: Ledger, monkeypatch: pytest.
     """Closed ones, and those whose calls have all ended, are passed over."""
     monkeypatch.setattr(worker, "PAGE", page)
     assert list(with_open_calls(ledger)) == ["a", "b"]
+
+
+def test_an_interrupted_resume_says_what_became_of_its_session(ledger: Ledger) -> None:
+    """Who interrupts a tool still learns what was decided and who waits; for others it is a KeyboardInterrupt."""
+
+    @ledger.tool("stuck", effect="external")
+    def stuck() -> None:
+        """Be interrupted."""
+        raise KeyboardInterrupt
+
+    with ledger.session("e") as session:
+        session.dispatch(asked(("stuck", {})))
+    called = waiting(ledger)["e"]
+    ledger.approve(called)
+    with pytest.raises(Interrupted) as interrupted:
+        resume_one(ledger, "e", execute=True)
+    report = interrupted.value.report
+    assert [(each["callId"], each["action"]) for each in report.decisions] == [(called, "run")]
+    assert [(call.call_id, call.state) for call in report.waiting] == [(called, "needs-review")]
+    assert isinstance(interrupted.value, KeyboardInterrupt)
 
 
 def test_a_report_says_what_became_of_a_session(ledger: Ledger) -> None:
