@@ -189,15 +189,20 @@ def test_an_interrupted_waiter_is_withdrawn(gate: Gate, alone: bool) -> None:
     others = [] if alone else [Caller(writer, "other")]
     queued(writer, len(others))
 
+    hit = threading.Event()
+
     def interrupt(signum: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
+        if not hit.is_set():
+            hit.set()
+            raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGUSR1, interrupt)
     main = threading.get_ident()
 
     def poke() -> None:
         queued(writer, len(others) + 1)
-        signal.pthread_kill(main, signal.SIGUSR1)
+        while not hit.wait(0.01):  # a signal just before a thread falls asleep does not wake it
+            signal.pthread_kill(main, signal.SIGUSR1)
 
     poker = threading.Thread(target=poke)
     poker.start()
