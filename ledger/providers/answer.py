@@ -252,8 +252,8 @@ def _unsure(call: Call) -> bool:
 
 
 def _in_flight(call: Call) -> JsonObject:
-    if call.side_effecting:
-        return _synthetic("needs_review", texts.UNDER_REVIEW, "query_state", code="outcome_unknown")
+    if call.side_effecting:  # nobody was asked about it yet: it may run in another process
+        return _synthetic("needs_review", texts.IN_FLIGHT, "query_state", code="outcome_unknown")
     return _synthetic("failed", texts.RESULT_LOST, "retry_later", code="interrupted") | {"retryable": True}
 
 

@@ -10,6 +10,9 @@ OUTCOME_UNKNOWN: Final = (
 NOT_EXECUTED: Final = "NOT EXECUTED: this call did not run and had no effect."
 
 UNDER_REVIEW: Final = f"{OUTCOME_UNKNOWN} A person is looking at it. Do not send it again; query the state instead."
+IN_FLIGHT: Final = (
+    f"{OUTCOME_UNKNOWN} It runs elsewhere, or its end is not known yet. Do not send it again; query the state instead."
+)
 GIVEN_UP: Final = (
     f"{OUTCOME_UNKNOWN} A person closed the case without finding out. Do not send it again; query the state instead."
 )

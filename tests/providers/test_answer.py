@@ -63,6 +63,7 @@ def test_unknown_and_not_executed_are_two_fixed_texts() -> None:
     """Both texts are fixed, differ, and begin each message that uses them."""
     assert len({texts.OUTCOME_UNKNOWN, texts.NOT_EXECUTED}) == 2
     assert texts.UNDER_REVIEW.startswith(texts.OUTCOME_UNKNOWN)
+    assert texts.IN_FLIGHT.startswith(texts.OUTCOME_UNKNOWN)
     assert texts.HELD.startswith(texts.NOT_EXECUTED)
 
 
