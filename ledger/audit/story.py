@@ -21,14 +21,16 @@ def find_call(reader: Reader, reference: str) -> CallRow:
     """
     Return a call's row by its id, or by a unique head or tail of it (4 or more characters).
 
-    Raises `UnknownCall` where none or several fit.
+    The first of the last 8 characters, which lists show, do too, where they are no other call's head or tail. Raises
+    `UnknownCall` where none or several fit.
     """
     rows = [placed.row for placed in reader.calls(CallFilter(call_id_part=reference), limit=_MOST_ALIKE)]
-    found = [row for row in rows if row.call_id == reference] or rows
+    ends = [row for row in rows if row.call_id.startswith(reference) or row.call_id.endswith(reference)]
+    found = [row for row in rows if row.call_id == reference] or ends or rows
     if not found:
         raise UnknownCall(
             f"no call {reference!r} in this ledger",
-            hint="Give 4 or more characters of its head or tail; see `ledger audit calls`.",
+            hint="Give 4 or more characters of its head, its tail or what lists show; see `ledger audit calls`.",
         )
     if len(found) > 1:
         fit = ", ".join(row.call_id for row in found[:3])

@@ -79,7 +79,7 @@ def _has_event(where: CallFilter, call_id: str, facts: Facts) -> bool:
 def _part_fits(part: str, call_id: str) -> bool:
     if len(part) < rules.SHORTEST_PART:
         return part == call_id
-    return call_id.startswith(part) or call_id.endswith(part)
+    return call_id.startswith(part) or call_id.endswith(part) or call_id[-rules.SHOWN_TAIL :].startswith(part)
 
 
 def _within(moment: str, since: str | None, until: str | None) -> bool:

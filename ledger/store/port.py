@@ -138,7 +138,7 @@ class CallFilter:
 
     session_id: str | None = None
     call_id: str | None = None
-    call_id_part: str | None = None  # a head or tail of 4 or more characters, or a whole id, as people type it
+    call_id_part: str | None = None  # 4 or more characters of a head, a tail or of the tail's 8 from the first
     tool: str | None = None
     states: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()

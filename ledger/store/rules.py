@@ -33,6 +33,9 @@ OUTCOMES: Final = frozenset({"call.succeeded", "call.failed", "call.outcome_arri
 SHORTEST_PART: Final = 4
 """How many characters of a call's id find it; ids made within a minute share their first eight."""
 
+SHOWN_TAIL: Final = 8
+"""How many characters of an id's tail lists show; people type the beginning of those too."""
+
 _LARGEST: Final = 2**63 - 1
 
 

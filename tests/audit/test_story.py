@@ -29,6 +29,17 @@ def test_a_call_is_found_by_head_or_tail(ledger: Ledger) -> None:
         assert find_call(ledger.reader, part).call_id == called
 
 
+def test_a_call_is_found_by_the_beginning_of_what_lists_show(ledger: Ledger) -> None:
+    """Four of the last eight characters name a call, unless another one has them as its head or tail."""
+    told = Story("shown")
+    for call_id in ("first-7945a343", "other-a3437945"):
+        request = Append(session_id="shown", drafts=(told.propose(call_id),), calls=told.rows(call_id))
+        ledger._wiring.store.append(request)
+    assert find_call(ledger.reader, "7945a").call_id == "first-7945a343"
+    assert find_call(ledger.reader, "7945").call_id == "other-a3437945"
+    assert find_call(ledger.reader, "a343").call_id == "first-7945a343"
+
+
 def test_what_fits_several_calls_or_none_is_told(ledger: Ledger) -> None:
     """A head that several ids share names some of them; an unknown one says where to look."""
     called = calls(ledger, "done")["1.0"]["callId"]

@@ -14,7 +14,7 @@ from ledger.calls import TERMINAL
 from ledger.store.columns import BAD_ENDS, FREQUENT, IS_BAD_END, IS_OPEN, IS_RARE
 from ledger.store.port import EQUAL_OF_CALLS, EQUAL_OF_EVENTS, CallFilter, EventFilter
 from ledger.store.postgres.texts import kept, short
-from ledger.store.rules import SHORTEST_PART
+from ledger.store.rules import SHORTEST_PART, SHOWN_TAIL
 from ledger.store.tags import ACTOR, PRINCIPAL, TENANT, label_name
 from ledger.strictjson import canonical
 
@@ -24,6 +24,10 @@ LONGEST_INDEXED: Final = 500
 _SHORT: Final = frozenset({"tool", "gate", "code", "error_class"})
 _HAS_TAG: Final = (
     "EXISTS (SELECT 1 FROM session_tag t WHERE t.name = %s AND t.value = %s AND t.session_id = {table}.session_id)"
+)
+_HAS_PART: Final = (
+    "(starts_with(call.call_id, %s) OR right(call.call_id, %s) = %s"
+    f" OR starts_with(right(call.call_id, {SHOWN_TAIL}), %s))"
 )
 _TOUCHED: Final = "call.call_id IN (SELECT r.call_id FROM call_resource r WHERE r.resource = %s)"
 _REST_OF_SESSION: Final = (
@@ -159,4 +163,4 @@ def _part(found: Where, part: str | None) -> None:
     if len(part) < SHORTEST_PART:
         found.add("call.call_id = %s", whole)
     else:
-        found.add("(starts_with(call.call_id, %s) OR right(call.call_id, %s) = %s)", whole, len(whole), whole)
+        found.add(_HAS_PART, whole, len(whole), whole, whole)

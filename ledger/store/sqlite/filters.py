@@ -12,7 +12,7 @@ from typing import Final
 from ledger.calls import TERMINAL
 from ledger.store.columns import BAD_ENDS, FREQUENT, IS_BAD_END, IS_OPEN, IS_RARE
 from ledger.store.port import EQUAL_OF_CALLS, EQUAL_OF_EVENTS, CallFilter, EventFilter
-from ledger.store.rules import SHORTEST_PART
+from ledger.store.rules import SHORTEST_PART, SHOWN_TAIL
 from ledger.store.sqlite.where import NO_HINTS, Hints, Where
 from ledger.store.tags import ACTOR, PRINCIPAL, TENANT, label_name
 from ledger.strictjson import canonical
@@ -35,7 +35,8 @@ _HAS_TAG: Final = (
     "EXISTS (SELECT 1 FROM session_tag t WHERE t.name = ? AND t.value = ? AND t.session_id = {table}.session_id)"
 )
 _HAS_PART: Final = (
-    "call.call_id IN (SELECT call_id FROM call WHERE substr(call_id, 1, ?) = ? OR substr(call_id, -?) = ?)"
+    "call.call_id IN (SELECT call_id FROM call"
+    " WHERE substr(call_id, 1, ?) = ? OR substr(call_id, -?) = ? OR substr(call_id, -?, ?) = ?)"
 )
 _BY_ACTOR: Final = "substr(record, 1, ?) = ?"
 
@@ -195,4 +196,4 @@ def _part(found: Where, part: str | None) -> None:
     if part is not None and len(part) < SHORTEST_PART:
         found.add("call.call_id = ?", part)
     elif part is not None:  # ids alone are in the index of the primary key
-        found.add(_HAS_PART, len(part), part, len(part), part)
+        found.add(_HAS_PART, *(len(part), part) * 2, SHOWN_TAIL, len(part), part)

@@ -243,6 +243,9 @@ class CallContract(StoreCase):
             ("0198aaaa-0000", True),
             ("cafe", True),
             ("0000cafe", True),
+            ("0000c", True),
+            ("0000caf", True),
+            ("000ca", False),
             ("afe", False),
             ("0000-7000", False),
             ("%%%%", False),
@@ -253,7 +256,7 @@ class CallContract(StoreCase):
         ],
     )
     def test_a_part_of_an_id_finds_its_call(self, store: Store, part: str, hit: bool) -> None:  # noqa: FBT001 - a case, not an option
-        """A head or tail of 4 or more characters finds a call; wildcards are plain characters."""
+        """A head, a tail, or a beginning of the last 8 finds a call, by 4 or more characters; no wildcards."""
         put(store, FULL)
         assert found(store, call_id_part=part) == ([FULL.call_id] if hit else [])
 
