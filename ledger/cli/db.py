@@ -98,8 +98,8 @@ def backup(shell: Shell, *, file: str) -> None:
     """
     Copy the ledger into a new FILE while it is being written, and check the copy.
 
-    Nothing is ever overwritten. Exits with 4 where the copy is damaged, as the ledger is then, with 1 for what else
-    `db check` would find.
+    It is for a file: a ledger on PostgreSQL is backed up with pg_dump. Nothing is ever overwritten. Exits with 4
+    where the copy is damaged, as the ledger is then, with 1 for what else `db check` would find.
     """
     from ledger.cli.backups import backed_up
 

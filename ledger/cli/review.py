@@ -43,7 +43,7 @@ def command() -> None:
 @click.option(
     "--kind",
     type=click.Choice(["approval", "doubt", "change"]),
-    help="Only one kind of question; doubt is all the rest, calls that never ran too.",
+    help="Only one kind of question; doubt is all the rest, `never ran` in the list too.",
 )
 @age_option("--max-age", "Exit with 3 only if something waits longer than this.")
 @click.option("--session", metavar="ID", help="Of one session.")

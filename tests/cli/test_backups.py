@@ -37,3 +37,10 @@ def test_a_damaged_ledger_is_copied_and_told(world: Path) -> None:
     assert "The copy is as it was read, but it is not sound" in result.stdout
     assert "  - done, event 7: the digest does not fit" in result.stdout
     assert check(f"{world}/bad.db").chains.bad == 1
+
+
+def test_the_page_says_what_backs_up_a_server() -> None:
+    """Who has a ledger on PostgreSQL reads there what copies it."""
+    assert "a ledger on PostgreSQL is backed up with pg_dump" in " ".join(
+        ledger("db", "backup", "--help").stdout.split()
+    )
