@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from psycopg import Error, OperationalError, errors
@@ -19,6 +20,8 @@ _HINTS: Final[dict[type[Error], str]] = {
     errors.TooManyConnections: "The server has no connection left: raise max_connections, or use fewer processes.",
     errors.UndefinedTable: "`ledger db upgrade` makes the tables.",
 }
+_UNREACHED: Final = re.compile(r"refused|No such file|could not translate host name|timeout expired|No route to host")
+"""How libpq tells, in words only, that nobody answered."""
 _BUSY: Final = (errors.LockNotAvailable, errors.DeadlockDetected, errors.SerializationFailure)
 _GONE: Final = (
     errors.AdminShutdown,
@@ -53,4 +56,6 @@ def translated(error: Error, where: str, *, doing: str) -> StoreError | NoDataba
         return NoDatabase(f"there is no database at {where}", hint=f"Make it first: {MAKE}.")
     kind = IntegrityFailure if isinstance(error, _DAMAGED) else StoreUnavailable
     hint = next((hint for fault, hint in _HINTS.items() if isinstance(error, fault)), None)
+    if error.sqlstate is None and _UNREACHED.search(why):
+        hint = "Is the server running, and are the URL's host and port right?"
     return kind(f"cannot {doing} {where}: {why}", hint=hint)

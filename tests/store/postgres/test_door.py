@@ -85,9 +85,10 @@ def test_an_old_server_is_refused() -> None:
 
 
 def test_a_server_that_is_not_there_is_unavailable() -> None:
-    """The words of the driver are passed on."""
-    with pytest.raises(StoreUnavailable, match="cannot connect"):
+    """The words of the driver are passed on, with what to look at."""
+    with pytest.raises(StoreUnavailable, match="cannot connect") as refusal:
         open_store("postgresql://nobody@127.0.0.1:1/db?connect_timeout=2", create=True)
+    assert refusal.value.hint == "Is the server running, and are the URL's host and port right?"
 
 
 def test_a_broken_statement_spoils_no_connection(url: str) -> None:
