@@ -21,6 +21,8 @@ SHOWN_BYTES = 8 * 1024
 """How much of a result the model reads by default; the whole is kept and readable by pages."""
 
 _FIXED = "The tool ended with an error of its own; its text is not shown."
+_INTERRUPTED = "The tool was interrupted before it ended."
+_CANCELS = KeyboardInterrupt, asyncio.CancelledError
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ def judge(ended: Ended, call: Call, rules: Rules) -> CallSucceeded | CallFailed 
     if end is not None:
         return end
     error = ended.raised
-    cancelled = isinstance(error, KeyboardInterrupt | asyncio.CancelledError)
+    cancelled = isinstance(error, _CANCELS)
     declared = rules.exceptions == "no-effect" and not isinstance(error, OutcomeUnknown)
     if call.side_effecting and not declared:
         return Unknown({"exception": type(error).__name__, "message": _text(error, rules.safe_error)})
@@ -126,11 +128,12 @@ def _text(error: BaseException, safe_error: SafeError | None) -> str:
     """Return what may be told of an exception: its own text only where it was made to be read."""
     if isinstance(error, OutcomeUnknown):
         return error.message
+    fixed = _INTERRUPTED if isinstance(error, _CANCELS) else _FIXED
     try:
         mapped = safe_error(error) if safe_error is not None else None
     except Exception:  # noqa: BLE001 - a faulty mapping must not lose the outcome
-        return _FIXED
-    return mapped if isinstance(mapped, str) else _FIXED
+        return fixed
+    return mapped if isinstance(mapped, str) else fixed
 
 
 def printable(body: CallSucceeded | CallFailed) -> CallSucceeded | CallFailed:

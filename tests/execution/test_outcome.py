@@ -40,6 +40,8 @@ def test_any_other_exception_of_a_side_effecting_tool_is_unknown(error: BaseExce
     assert isinstance(end, Unknown)
     assert SECRET not in str(end.evidence)
     assert end.evidence["exception"] == type(error).__name__
+    interrupted = isinstance(error, KeyboardInterrupt | asyncio.CancelledError)
+    assert (end.evidence["message"] == "The tool was interrupted before it ended.") == interrupted
 
 
 @pytest.mark.parametrize(
