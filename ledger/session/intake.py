@@ -14,12 +14,13 @@ from ledger.execution.requests import Steps
 from ledger.providers.choice import forbids_calls
 from ledger.providers.port import ProposedCall, Reply
 from ledger.session.core import Core, Item
+from ledger.session.endings import cancelled
 from ledger.session.gating import has_user_code, pass_gates, resource_keys
 from ledger.session.hosted import hosted_items
 from ledger.session.offering import choosable
 from ledger.session.redaction import has_sensitive, sensitive
 from ledger.session.repeats import RETIRED, repeated
-from ledger.session.running import Interrupted, Runner, cancelled
+from ledger.session.running import Interrupted, Runner
 from ledger.session.work import Work, digest_of, examine, intent_of, proposed
 from ledger.strictjson import digest
 

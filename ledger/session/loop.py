@@ -31,6 +31,7 @@ from ledger.providers.transcripts import complete
 from ledger.session.border import principal_id, wire
 from ledger.session.carrying import same_intent
 from ledger.session.core import Core, Item
+from ledger.session.endings import given_up
 from ledger.session.identity import Shape, find_turn
 from ledger.session.intake import Terms, take_in
 from ledger.session.keys import recorded_under
@@ -38,7 +39,6 @@ from ledger.session.offering import kept, offered
 from ledger.session.redaction import has_sensitive, sensitive
 from ledger.session.results import CallResult, Results, apart
 from ledger.session.resuming import Recovered, resume
-from ledger.session.running import given_up
 from ledger.session.seat import Worker
 from ledger.session.stepwise import advance
 from ledger.session.told import Told

@@ -18,6 +18,7 @@ from ledger.ids import parse_iso
 from ledger.session import limits
 from ledger.session.core import Core, Item
 from ledger.session.doubt import Settler, unless_in_doubt
+from ledger.session.endings import cancelled, given_up
 from ledger.session.gating import in_time
 from ledger.session.late import LateOutcome, record_late
 from ledger.session.work import Work, context_of, instead
@@ -382,19 +383,3 @@ class Runner:
         contract = work.version.contract if work.version else None
         safe = self.core.wiring.safe_error
         return Rules(contract.exceptions, contract.max_result_bytes, safe) if contract else Rules(safe_error=safe)
-
-
-def given_up(call: Call, why: str) -> CallFailed | CallFlagged:
-    """Return how a call ends that nobody works on any more: a write that may have run is never called failed."""
-    started = call.state == "started"
-    if call.executor == "provider":
-        message = "The provider's answers hold no result of it."
-        return CallFailed(code="no_result", error_class="environment", message=message)
-    if started and call.side_effecting and not call.never_ran:
-        return CallFlagged(reason="outcome-unknown", evidence={"found": "started", "why": why})
-    return cancelled(why, started=started)
-
-
-def cancelled(message: str, *, started: bool = False) -> CallFailed:
-    """Return the end of a call that was cancelled."""
-    return CallFailed(code="cancelled", error_class="environment", message=message, not_started=not started)
