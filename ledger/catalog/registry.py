@@ -78,6 +78,11 @@ class Registry:
         """
         return self._renamed[name][0] if name in self._renamed and name not in self._tools else name
 
+    def all_names(self, name: str) -> tuple[str, ...]:
+        """Return the name that a tool has now, and those that it gave up."""
+        home = self.home(name)
+        return (home, *(old for old, (heir, _) in self._renamed.items() if heir == home)) if self._renamed else (home,)
+
     def form(self, name: str) -> ToolVersion | None:
         """Return the version that arguments under this name have: the last one that had it, where it was given up."""
         if self.home(name) == name:

@@ -52,11 +52,11 @@ def to_pass(call: Call) -> bool:
 
 def in_time(core: Core, works: Sequence[Work], pending: list[Item]) -> list[Work]:
     """Leave out what waited for others until its approval had expired: a person is asked again."""
-    now, left = core.wiring.clock.stamp(), list[Work]()
+    left = list[Work]()
     for work in works:
         call = core.history.calls.get(work.call_id) or work.stub
         until = call.approval.expires_at if call.allowed_by_person and call.approval is not None else None
-        if until is not None and until <= now:
+        if until is not None and until <= core.wiring.clock.stamp():
             evidence = {"found": call.state, "why": "the approval expired before its turn came"}
             pending.append(Item(CallFlagged(reason="approval-mismatch", evidence=evidence), call))
         else:

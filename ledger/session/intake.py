@@ -161,8 +161,7 @@ def _repaired(core: Core, name: str) -> Call | None:
 
     Under whichever of its names: a tool that is called otherwise now gives no model more tries.
     """
-    history, definition = core.history, core.wiring.registry.defined_now(name)
-    names = (definition.name, *definition.renamed) if definition is not None else (name,)
+    history, names = core.history, core.wiring.registry.all_names(name)
     last = (history.calls[history.last_of[each]] for each in names if each in history.last_of)
     call = max(last, key=lambda call: (call.turn, call.index, call.revision), default=None)
     refused = call is not None and call.state in ("rejected", "failed") and call.model_can_repair
