@@ -25,6 +25,9 @@ EVENT = "(session_id, sequence, event_id, type, format, call_id, tool, tenant, r
 CALL = (
     "(call_id, position, session_id, turn, idx, revision, tool, state, effect, attempt, tenant, proposed_at, sequence)"
 )
+EACH = 20
+"""Calls of a caller in one slice, at least: starting 32 threads and their sessions is not what is measured."""
+
 NEW_CALL = (
     f"INSERT INTO call {CALL} VALUES (%s, 0, 's', %s, 0, 0, 'noop', %s, 'write', 1, '', 'now', 1)"  # no data of anybody
     " ON CONFLICT (call_id) DO UPDATE SET state = excluded.state"
@@ -131,7 +134,9 @@ def ratios(folder: Path, rounds: int) -> dict[str, Any]:
         found = []
         for _ in range(rounds):
             below = floor.run(SLICE)
-            found.append((below, {count: together(many, 2 * SLICE) for count, many in sessions.items()}))
+            found.append(
+                (below, {count: together(many, max(2 * SLICE, EACH * count)) for count, many in sessions.items()})
+            )
         floor.close()
     rates = {count: [above[count].rate for _, above in found] for count in sessions}
     return {
