@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from ledger.calls import Call
 from ledger.catalog import ToolDefinition
-from ledger.catalog.upcast.values import as_far, same
+from ledger.catalog.upcast.values import as_far, at_both, same
 from ledger.strictjson import Json
-from ledger.strictjson.pointer import from_pointer
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +46,5 @@ def meaning_between(definition: ToolDefinition, one: Call, other: Call) -> Meani
 
 
 def _alike(one: Json, other: Json, pointer: str) -> bool:
-    for step in from_pointer(pointer):
-        if not (isinstance(one, dict) and isinstance(other, dict) and step in one and step in other):
-            return False
-        one, other = one[step], other[step]
-    return same(one, other)
+    found = at_both(one, other, pointer)
+    return found is not None and same(*found)

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from ledger.catalog.definition import Catalog, ToolDefinition, ToolVersion
 from ledger.catalog.steps import Upcast
 from ledger.catalog.upcast.records import Carried, Carrier, Journey, NotCarried
-from ledger.catalog.upcast.values import as_far, same
+from ledger.catalog.upcast.values import as_far, at_both, same
 from ledger.strictjson import Json
-from ledger.strictjson.pointer import from_pointer
 
 
 class Upcasts:
@@ -92,11 +91,8 @@ class Upcasts:
 
 def _differ(one: Json, other: Json, pointer: str) -> bool:
     """Whether both have a value at this place, and not the same; the root as a whole says nothing of its parts."""
-    for step in from_pointer(pointer):
-        if not (isinstance(one, dict) and isinstance(other, dict) and step in one and step in other):
-            return False
-        one, other = one[step], other[step]
-    return pointer != "" and not same(one, other)
+    found = at_both(one, other, pointer)
+    return found is not None and pointer != "" and not same(*found)
 
 
 def _proved(upcast: Upcast, old: ToolVersion, new: ToolVersion, catalog: Catalog | None) -> Carrier:

@@ -10,6 +10,7 @@ from typing import Final
 from ledger.catalog.steps import EACH, Op, Steps
 from ledger.catalog.upcast.stops import Stop
 from ledger.strictjson import Json, JsonObject, canonical, copied
+from ledger.strictjson.pointer import from_pointer
 
 CANONICAL_INTEGER: Final = "^(0|-?[1-9][0-9]*)$"
 """The texts that are integers in exactly one way; the pattern that a schema has to name for a cast."""
@@ -229,6 +230,15 @@ _BESIDE: Final[dict[str, Callable[[Op, Json], None]]] = {
 def _objects(value: Json, path: Steps) -> Iterator[tuple[JsonObject, str, Steps]]:
     """Yield the same for a path that ends in a property's name: the parents are objects."""
     return _places(value, path)
+
+
+def at_both(one: Json, other: Json, pointer: str) -> tuple[Json, Json] | None:
+    """Return the values that two arguments have at a place (JSON Pointer); None where one of them has none there."""
+    for step in from_pointer(pointer):
+        if not (isinstance(one, dict) and isinstance(other, dict) and step in one and step in other):
+            return None
+        one, other = one[step], other[step]
+    return one, other
 
 
 def same(one: Json, other: Json) -> bool:
