@@ -1,5 +1,6 @@
 """The door to the clock and to randomness."""
 
+import os
 import re
 import time
 import uuid
@@ -57,6 +58,24 @@ def test_ids_of_many_threads_differ() -> None:
     with ThreadPoolExecutor(8) as pool:
         made = list(pool.map(lambda _: make(), range(2000)))
     assert len(set(made)) == 2000
+
+
+def test_a_forked_child_takes_no_chance_of_its_parent() -> None:
+    """What was fetched ahead before a fork belongs to the parent: the two never make the same random bits."""
+    make = Clock().new_id
+    make()
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.write(writing, " ".join(make() for _ in range(40)).encode())
+        os._exit(0)
+    ours = [make() for _ in range(40)]
+    os.waitpid(pid, 0)
+    theirs = os.read(reading, 10_000).decode().split()
+    os.close(reading)
+    os.close(writing)
+    assert len(theirs) == 40
+    assert len({each[19:] for each in ours + theirs}) == 80
 
 
 def test_chance_differs_between_makers() -> None:
