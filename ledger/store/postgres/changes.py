@@ -7,17 +7,17 @@ server but for limits and host's keys; where the server refuses what was decided
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 from ledger.calls import CallRow
-from ledger.errors import LedgerError
+from ledger.errors import KeyConflict, LedgerError
 from ledger.events import SessionOpened, ToolVersionPublished
 from ledger.store import places, rules, tags
 from ledger.store.port import Append, Appended, Head, StoredEvent
 from ledger.store.postgres import sql
-from ledger.store.postgres.door import Connection, numbered
+from ledger.store.postgres.door import Connection, Cursor, send_rows
 from ledger.store.postgres.places import ServerPlaces, hold
 from ledger.store.postgres.texts import kept, readable, short
 from ledger.store.rules import Link
@@ -54,6 +54,8 @@ class Changes:
         self._before = dict(heads)  # as they stand in the database
         self._after = dict(heads)
         self._links: list[Link] = []
+        self._freed: list[str] = []
+        self._calls: dict[str, CallRow] = {}
         self._rest: list[_Statement] = []
         self._places = ServerPlaces(connection)
         self.positions: list[int] = []  # of all events, in the order of the requests
@@ -81,13 +83,16 @@ class Changes:
                 self._admit(request)
         except LedgerError as refusal:
             return Outcome(self.recorded(request, head, refusal))
-        freed = self._freed_keys(request.calls)
+        try:
+            freed = self._freed_keys(request.calls)
+        except KeyConflict as conflict:
+            return Outcome(self.recorded(request, head, rules.twice(request.drafts) or conflict))
         links = rules.linked(request.drafts, head.sequence, head.digest)
         start = len(self.positions) + len(self._links)
         self._links += links
         self._after[request.session_id] = after = rules.moved(after, links[-1])
-        self._rest += [(sql.FREE_KEY, (kept(call_id),)) for call_id in freed]
-        self._rest += [(sql.PUT_CALL, sql.call_row(row)) for row in request.calls]
+        self._freed += freed
+        self._calls |= {row.call_id: row for row in request.calls}
         self._rest += self._beside(request)
         if request.guards:  # a repeated append is refused by the server here, and takes no place again
             self.flush()
@@ -158,15 +163,13 @@ class Changes:
         The heads come first: they give the transaction its number before its events get their positions, which is
         what lets a reader know when no position below one that it saw can come any more.
         """
-        heads = list(self._heads())
-        if not (heads or self._links or self._rest or commit):
+        moved = {name: head for name, head in self._after.items() if head is not self._before.get(name)}
+        if not (moved or self._links or commit):
             return
-        inserted = []
         with self._connection.pipeline():
-            for statement, values in heads:
-                self._connection.execute(statement, values)
-            for start, values in self._inserts():
-                inserted.append(numbered(self._connection, sql.insert_events(start), values))
+            self._send_heads(moved)
+            inserted = self._send(sql.insert_events, [sql.event_row(link) for link in self._links])
+            self._send_calls()
             for statement, values in self._rest:
                 self._connection.execute(statement, values)
             if commit:
@@ -175,23 +178,21 @@ class Changes:
             self.positions += [position for (position,) in cursor.fetchall()]
         self._links, self._rest = [], []
 
-    def _heads(self) -> Iterator[_Statement]:
-        for session_id, after in self._after.items():
-            before = self._before.get(session_id)
-            if before is None:
-                yield sql.NEW_HEAD, sql.head_row(session_id, after)
-            elif before != after:
-                yield sql.MOVE_HEAD, [*sql.head_row(session_id, after), before.sequence, before.token]
-        self._before |= self._after
+    def _send_heads(self, moved: Mapping[str, Head]) -> None:
+        self._send(sql.move_heads, [sql.head_row(name, head) for name, head in moved.items() if name in self._before])
+        for name, head in moved.items():  # in the order of the requests: two processes never wait for each other
+            if name not in self._before:
+                self._connection.execute(sql.NEW_HEAD, sql.head_row(name, head))
+        self._before |= moved
 
-    def _inserts(self) -> Iterator[tuple[int, list[Any]]]:
-        start = 0
-        for part in sql.parts(len(self._links)):
-            values: list[Any] = []
-            for link in self._links[start : start + part]:
-                values += sql.event_row(link)
-            yield part, values
-            start += part
+    def _send_calls(self) -> None:
+        for call_id in self._freed:
+            self._connection.execute(sql.FREE_KEY, (kept(call_id),))
+        self._send(sql.put_calls, [sql.call_row(row) for row in self._calls.values()])
+        self._freed, self._calls = [], {}
+
+    def _send(self, statement: Callable[[int], str], rows: list[list[Any]]) -> list[Cursor]:
+        return send_rows(self._connection, statement, rows)
 
     def answer(self, outcome: Outcome) -> Answer:
         """Return the final answer to a request, once everything was sent."""

@@ -13,7 +13,7 @@ from ledger.store.columns import STORED, Row
 from ledger.store.paging import paged
 from ledger.store.port import StoredEvent
 from ledger.store.postgres import sql
-from ledger.store.postgres.door import Connection
+from ledger.store.postgres.door import Connection, send_rows
 from ledger.store.postgres.texts import kept, short
 
 Difference: TypeAlias = tuple[str, CallRow | None, CallRow | None]
@@ -63,9 +63,7 @@ def rewrite(connection: Connection, found: Iterable[Difference]) -> None:
     with connection.pipeline():
         for call_id, _, _ in found:
             connection.execute(sql.DROP_CALL, (kept(call_id),))
-        for _, _, row in found:
-            if row is not None:
-                connection.execute(sql.PUT_CALL, sql.call_row(row))
+        send_rows(connection, sql.put_calls, [sql.call_row(row) for _, _, row in found if row is not None])
 
 
 def compare(connection: Connection, *, write: bool) -> list[tuple[str, int]]:

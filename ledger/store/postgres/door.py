@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, TypeAlias
 
 import psycopg
@@ -29,6 +29,9 @@ IDLE_SECONDS: Final = 15
 
 READERS: Final = 8
 """Connections for reading that are kept."""
+
+MOST_ROWS: Final = 64
+"""Rows of one statement; 65,535 parameters are the most that the protocol takes."""
 
 _DRIVER: Final = "postgresql+psycopg"
 _SETTINGS: Final = "SELECT current_setting('synchronous_commit')"
@@ -139,6 +142,24 @@ class Server:
 def numbered(connection: Connection, statement: str, values: Sequence[Any]) -> Cursor:
     """Execute a statement whose parameters are `$1`, `$2` and so on."""
     return psycopg.RawCursor(connection).execute(statement, values)
+
+
+def send_rows(connection: Connection, statement: Callable[[int], str], rows: Sequence[Sequence[Any]]) -> list[Cursor]:
+    """Execute a statement for many rows, in a pipeline; `statement` returns that which takes so many at once."""
+    sent, start = [], 0
+    for count in parts(len(rows)):
+        values = [value for row in rows[start : start + count] for value in row]
+        sent.append(numbered(connection, statement(count), values))
+        start += count
+    return sent
+
+
+def parts(count: int) -> Iterator[int]:
+    """Yield how many rows each statement takes: powers of two, so that few statements are prepared."""
+    while count:
+        part = min(MOST_ROWS, 1 << (count.bit_length() - 1))
+        yield part
+        count -= part
 
 
 def driver(taken: PoolProxiedConnection) -> Connection:

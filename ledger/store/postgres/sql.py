@@ -10,12 +10,9 @@ from ledger.calls import CallRow
 from ledger.events import Event, ToolVersionPublished
 from ledger.store.columns import CALL_COLUMNS, CALL_LIST, EVENT_COLUMNS, IDENTITY, PLACED, PLACES, RUNS, STORED, Row
 from ledger.store.port import Head, PlacedCall, StoredEvent
-from ledger.store.postgres.texts import bindable, kept, meant, readable
+from ledger.store.postgres.texts import kept, meant, readable
 from ledger.store.rules import Link
 from ledger.strictjson import canonical
-
-MOST_ROWS: Final = 64
-"""Rows of one INSERT; 65,535 parameters are the most that the protocol takes."""
 
 BEGIN: Final = "BEGIN"
 COMMIT: Final = "COMMIT"
@@ -30,17 +27,6 @@ HEADS: Final = (
 )
 """Locks the heads in one order for all: whoever takes several never waits for one who waits for it."""
 NEW_HEAD: Final = f"INSERT INTO session_head ({_HEAD}, session_id) VALUES (%s, %s, %s, %s, %s, %s)"  # noqa: S608 - our names
-MOVE_HEAD: Final = (
-    f"UPDATE session_head SET ({_HEAD}) = (%s, %s, %s, %s, %s)"  # noqa: S608 - our own names
-    " WHERE session_id = %s AND sequence = %s AND token = %s"
-)
-
-PUT_CALL: Final = (
-    f"INSERT INTO call (position, {CALL_LIST})"  # noqa: S608 - our own names
-    " VALUES (coalesce((SELECT min(position) FROM event WHERE call_id = %s), 0)"
-    f"{', %s' * len(CALL_COLUMNS)}) ON CONFLICT (call_id) DO UPDATE SET"
-    f" {', '.join(f'{name} = excluded.{name}' for name in CALL_COLUMNS[IDENTITY:])}"
-)
 KEY_HOLDER: Final = "SELECT call_id FROM call WHERE tenant = %s AND idempotency_key = %s"
 AT_PLACE: Final = (
     "SELECT call_id FROM call WHERE session_id = %s AND turn = %s AND idx = %s AND revision = %s AND call_id <> %s"
@@ -85,21 +71,41 @@ DROP_CALL: Final = "DELETE FROM call WHERE call_id = %s"
 
 @cache
 def insert_events(count: int) -> str:
-    """Return the INSERT of so many events, its parameters numbered: psycopg parses `%s` anew in each long statement."""
-    width = len(EVENT_COLUMNS)
-    rows = (
-        ", ".join(f"${number}" for number in range(first, first + width)) for first in range(1, count * width, width)
-    )
-    values = ", ".join(f"({row})" for row in rows)
+    """Return the INSERT of so many events."""
+    values = ", ".join(f"({row})" for row in _numbered(count, len(EVENT_COLUMNS)))
     return f"INSERT INTO event ({', '.join(EVENT_COLUMNS)}) VALUES {values} RETURNING position"  # noqa: S608 - our names
 
 
-def parts(count: int) -> Iterator[int]:
-    """Yield how many events each INSERT takes: powers of two, so that few statements are prepared."""
-    while count:
-        part = min(MOST_ROWS, 1 << (count.bit_length() - 1))
-        yield part
-        count -= part
+@cache
+def move_heads(count: int) -> str:
+    """Return the UPDATE of so many heads, which this transaction has locked."""
+    columns = _HEAD.split(", ")
+    kinds = ("bigint", "bytea", "text", "bigint", "text", "text")
+    rows = (", ".join(map("::".join, zip(row.split(", "), kinds, strict=True))) for row in _numbered(count, len(kinds)))
+    return (
+        f"UPDATE session_head AS head SET ({_HEAD}) = ({', '.join(f'moved.{name}' for name in columns)})"  # noqa: S608 - our names
+        f" FROM (VALUES {', '.join(f'({row})' for row in rows)}) AS moved ({_HEAD}, session_id)"
+        " WHERE head.session_id = moved.session_id"
+    )
+
+
+@cache
+def put_calls(count: int) -> str:
+    """Return the statement that writes so many calls, none twice, each at the position of its proposal."""
+    rows = (
+        f"(coalesce((SELECT min(position) FROM event WHERE call_id = {row.partition(', ')[0]}), 0), {row})"  # noqa: S608 - our names
+        for row in _numbered(count, len(CALL_COLUMNS))
+    )
+    return (
+        f"INSERT INTO call (position, {CALL_LIST}) VALUES {', '.join(rows)} ON CONFLICT (call_id) DO UPDATE SET"  # noqa: S608 - our names
+        f" {', '.join(f'{name} = excluded.{name}' for name in CALL_COLUMNS[IDENTITY:])}"
+    )
+
+
+def _numbered(rows: int, width: int) -> Iterator[str]:
+    """Yield the parameters of so many rows, numbered: psycopg parses `%s` anew in each long statement."""
+    for first in range(1, rows * width, width):
+        yield ", ".join(f"${number}" for number in range(first, first + width))
 
 
 def version_row(event: Event, body: ToolVersionPublished) -> Row:
@@ -146,15 +152,14 @@ def event_row(link: Link) -> list[Any]:
 
 
 def call_row(row: CallRow) -> list[Any]:
-    """Return the parameters of `PUT_CALL`."""
-    values = bindable(row)
-    return [values[0], *values]
+    """Return a call's columns, the numbers as texts, as in `event_row`."""
+    return [value if value is None else kept(str(value)) for value in row]
 
 
 def head_row(session_id: str, head: Head) -> list[Any]:
-    """Return the columns of a head, its session last."""
+    """Return the columns of a head, its session last; the numbers as texts, as in `event_row`."""
     owner = None if head.owner is None else kept(head.owner)
-    return [head.sequence, head.digest, owner, head.token, head.expires_at, kept(session_id)]
+    return [str(head.sequence), head.digest, owner, str(head.token), head.expires_at, kept(session_id)]
 
 
 def head_of(row: Row) -> Head:

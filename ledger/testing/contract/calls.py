@@ -144,6 +144,18 @@ class CallContract(StoreCase):
             put(store, keyed("c1", "k", turn=1), keyed("c2", "k", turn=2))
         assert store.head("s1") is None
 
+    def test_a_repeated_append_is_known_though_its_key_has_moved_on(self, store: Store) -> None:
+        """What is recorded is answered so, whoever holds its key by now; the rows stay as they are."""
+        draft = Story().event(CallProposed(), call_id="c1", event_id="e1")
+        first = Append(session_id="s1", drafts=(draft,), calls=(keyed("c1", "k", turn=1),))
+        told = store.append(first)
+        put(store, keyed("c1", None, turn=1))
+        put(store, keyed("c2", "k", turn=2))
+        again = store.append(first)
+        assert again.repeated
+        assert (again.sequences, again.positions) == (told.sequences, told.positions)
+        assert store.keyed("acme", "k") == keyed("c2", "k", turn=2)
+
     def test_a_freed_key_is_free(self, store: Store) -> None:
         """A call that surely never ran frees its key: for a later call, and for one of the same append."""
         put(store, keyed("c1", "k", turn=1))

@@ -6,7 +6,7 @@ import pytest
 
 from ledger.store import columns, tables
 from ledger.store.chains import COLUMNS
-from ledger.store.postgres import sql
+from ledger.store.postgres import door
 
 
 def test_columns_are_those_of_the_tables() -> None:
@@ -18,9 +18,9 @@ def test_columns_are_those_of_the_tables() -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 63, 64, 65, 1000])
-def test_many_events_go_in_few_kinds_of_statements(count: int) -> None:
+def test_many_rows_go_in_few_kinds_of_statements(count: int) -> None:
     """Powers of two, the largest first, make up any number."""
-    parts = list(sql.parts(count))
+    parts = list(door.parts(count))
     assert sum(parts) == count
     assert parts == sorted(parts, reverse=True)
-    assert all(part & (part - 1) == 0 and part <= sql.MOST_ROWS for part in parts)
+    assert all(part & (part - 1) == 0 and part <= door.MOST_ROWS for part in parts)
