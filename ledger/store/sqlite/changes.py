@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Final
@@ -12,7 +12,7 @@ from ledger.calls import CallRow
 from ledger.errors import LedgerError
 from ledger.events import ToolVersionPublished
 from ledger.store import places, rules
-from ledger.store.columns import IDENTITY
+from ledger.store.columns import IDENTITY, Row
 from ledger.store.port import Append, Appended, Head, StoredEvent
 from ledger.store.rules import Link
 from ledger.store.sqlite import sql
@@ -22,12 +22,25 @@ from ledger.store.writing import Answer, Request
 _PROPOSED: Final = "call.proposed"
 
 
-class Changes:
-    """The requests of one open transaction; `made` says whether there is anything to commit."""
+class Torn(Exception):
+    """One of several requests was refused after it had written something that no savepoint takes back."""
 
-    def __init__(self, connection: sqlite3.Connection, now: datetime, known: Container[About] = ()) -> None:
+
+class Changes:
+    """
+    The requests of one open transaction; `made` says whether there is anything to commit.
+
+    Most refusals come before a request has written anything. So a group is written without `savepoints` first: behind
+    one SQLite copies each page that is changed (a third of its work in a group of 18).
+    """
+
+    def __init__(
+        self, connection: sqlite3.Connection, now: datetime, known: Container[About] = (), *, savepoints: bool = False
+    ) -> None:
         self._connection = connection
-        self._now = now
+        self.now = now
+        self._savepoints = savepoints
+        self._half = False  # a request has written its events, and not all the rest
         self.looked_up = LookUps(connection, known)
         self.made = False
 
@@ -35,30 +48,38 @@ class Changes:
         """
         Apply a request; return its answer, or the error to raise for it.
 
-        `alone` in its transaction it needs no savepoint: where it is refused, all is rolled back. Raises
-        `sqlite3.Error` where the whole transaction is lost.
+        `alone` in its transaction it needs no savepoint: where it is refused, all is rolled back. Raises `Torn` where
+        the group is to be rolled back and written again with savepoints, `sqlite3.Error` where the whole transaction
+        is lost.
         """
         try:
-            if isinstance(request, Append):
-                if request.guards and places.set_back(request.guards, SqlitePlaces(self._connection), self._now):
-                    self.made, alone = True, False
-                return self._append(request) if alone else self._append_beside(request)
-            return self._lease(request)
+            if not isinstance(request, Append):
+                return self._lease(request)
+            if request.guards and places.set_back(request.guards, SqlitePlaces(self._connection), self.now):
+                self.made, alone = True, False
+            if self._savepoints or (request.guards and not alone):  # who looks for places frees old ones
+                return self._append_beside(request)
+            return self._append(request)
         except LedgerError as refusal:
             if alone:
                 self.made = False
+            elif self._half:
+                raise Torn from refusal
             return refusal
 
     def _append_beside(self, request: Append) -> Appended:
-        with _savepoint(self._connection):
-            return self._append(request)
+        try:
+            with _savepoint(self._connection):
+                return self._append(request)
+        finally:
+            self._half = False
 
     def _append(self, request: Append) -> Appended:
         head = self.head(request.session_id)
         try:
-            after = rules.admit(request, head, self._now)
+            after = rules.admit(request, head, self.now)
             if request.guards:
-                places.admit(request.guards, SqlitePlaces(self._connection), self._now)
+                places.admit(request.guards, SqlitePlaces(self._connection), self.now)
         except LedgerError as refusal:
             return self._recorded(request, head, refusal)
         links = rules.linked(request.drafts, head.sequence, head.digest)
@@ -69,6 +90,7 @@ class Changes:
             return self._recorded(request, head, conflict)
         except OverflowError as error:
             raise rules.too_large(request) or error from error
+        self._half = True
         after = rules.moved(after, links[-1])
         self._move_head(request.session_id, head, after)
         positions = tuple(range(last - len(links) + 1, last + 1))
@@ -77,14 +99,32 @@ class Changes:
         self._publish(links)
         self.looked_up.note(request, positions)
         if request.guards:  # after the events: a repeated append takes no place again
-            places.take(request.guards, SqlitePlaces(self._connection), self._now)
-        self.made = True
+            places.take(request.guards, SqlitePlaces(self._connection), self.now)
+        self.made, self._half = True, False
         return Appended(sequences=tuple(link.sequence for link in links), positions=positions, head=after)
 
     def head(self, session_id: str) -> Head:
         """Return where the session stands in this transaction."""
         row = self._run(sql.HEAD, (session_id,)).fetchone()
         return rules.EMPTY if row is None else sql.head_of(row, session_id)
+
+    def heads(self, session_ids: Sequence[str]) -> dict[str, Head]:
+        """Return where sessions stand in this transaction; those without an event are left out."""
+        found = {}
+        for start in range(0, len(session_ids), sql.MOST_ROWS):
+            some = session_ids[start : start + sql.MOST_ROWS]
+            for name, *row in self._run(sql.select_heads(len(some)), some):
+                session_id = sql.readable((name,))[0]
+                found[session_id] = sql.head_of(tuple(row), session_id)
+        return found
+
+    def put(self, statement: Callable[[int], str], rows: Sequence[Row], most: int) -> int:
+        """Execute a statement that takes up to `most` rows, for all of them; return the last row's number."""
+        last = 0
+        for start in range(0, len(rows), most):
+            some = rows[start : start + most]
+            last = self._run(statement(len(some)), [value for row in some for value in row]).lastrowid or 0
+        return last
 
     def stored(self, request: Append) -> Mapping[str, StoredEvent]:
         """Return the events of the session that have one of the request's event ids."""
@@ -107,21 +147,14 @@ class Changes:
 
     def _insert_events(self, links: list[Link]) -> int:
         """Insert events and return the position of the last; a transaction gives them consecutive ones."""
-        if len(links) <= sql.MOST_ROWS:
-            return self._insert_some(links)
+        rows = list(map(sql.event_row, links))
+        if len(rows) <= sql.MOST_ROWS:
+            return self.put(sql.insert_events, rows, sql.MOST_ROWS)
         with _savepoint(self._connection):
-            for start in range(0, len(links), sql.MOST_ROWS):
-                last = self._insert_some(links[start : start + sql.MOST_ROWS])
-        return last
-
-    def _insert_some(self, links: list[Link]) -> int:
-        values: list[Any] = []
-        for link in links:
-            values += sql.event_row(link)
-        return self._run(sql.insert_events(len(links)), values).lastrowid or 0
+            return self.put(sql.insert_events, rows, sql.MOST_ROWS)
 
     def _move_head(self, session_id: str, before: Head, after: Head) -> None:
-        columns = (after.sequence, after.digest, after.owner, after.token, after.expires_at, session_id)
+        columns = sql.head_row(session_id, after)
         if before is rules.EMPTY:
             self._run(sql.NEW_HEAD, columns)
         else:
@@ -130,7 +163,7 @@ class Changes:
     def _lease(self, request: rules.Renewal | rules.Return) -> bool:
         head = self.head(request.session_id)
         if isinstance(request, rules.Renewal):
-            after = rules.renewed(head, request, self._now)
+            after = rules.renewed(head, request, self.now)
         else:
             after = rules.returned(head, request)
         if after is None:
@@ -142,11 +175,7 @@ class Changes:
     def _put_calls(self, request: Append, positions: tuple[int, ...]) -> None:
         for call_id in rules.freed_keys(request.calls, self._key_holder):
             self._run(sql.FREE_KEY, (call_id,))
-        proposed = {
-            draft.event.call_id: position
-            for draft, position in zip(request.drafts, positions, strict=True)
-            if draft.type == _PROPOSED
-        }
+        proposed = proposals(request, positions)
         for row in request.calls:
             try:
                 self.put_call(row, proposed.get(row.call_id))
@@ -173,6 +202,15 @@ class Changes:
 
     def _run(self, statement: str, values: Sequence[Any]) -> sqlite3.Cursor:
         return sql.run(self._connection, statement, values)
+
+
+def proposals(request: Append, positions: Sequence[int]) -> dict[str | None, int]:
+    """Return the positions of the calls that a request proposes, by call id."""
+    return {
+        draft.event.call_id: position
+        for draft, position in zip(request.drafts, positions, strict=True)
+        if draft.type == _PROPOSED
+    }
 
 
 class SqlitePlaces:

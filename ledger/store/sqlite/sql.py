@@ -20,14 +20,16 @@ _MOST_TOKENS: Final = 2**63 - 1
 MOST_ROWS: Final = 50
 """Rows of one INSERT: below 999 parameters, which every SQLite takes."""
 
+MOST_CALLS: Final = 25
+"""Calls of one INSERT, for the same reason."""
+
 BEGIN: Final = "BEGIN IMMEDIATE"
 COMMIT: Final = "COMMIT"
 ROLLBACK: Final = "ROLLBACK"
 
-HEAD: Final = "SELECT sequence, digest, owner, token, expires_at FROM session_head WHERE session_id = ?"
-NEW_HEAD: Final = (
-    "INSERT INTO session_head (sequence, digest, owner, token, expires_at, session_id) VALUES (?, ?, ?, ?, ?, ?)"
-)
+_HEAD: Final = "sequence, digest, owner, token, expires_at"
+HEAD: Final = f"SELECT {_HEAD} FROM session_head WHERE session_id = ?"  # noqa: S608 - our own names
+NEW_HEAD: Final = f"INSERT INTO session_head ({_HEAD}, session_id) VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608 - our names
 MOVE_HEAD: Final = (
     "UPDATE session_head SET sequence = ?, digest = ?, owner = ?, token = ?, expires_at = ?"
     " WHERE session_id = ? AND sequence = ?"
@@ -71,6 +73,34 @@ def insert_events(count: int) -> str:
     """Return the INSERT of so many events."""
     row = f"(?{', ?' * (len(EVENT_COLUMNS) - 1)})"
     return f"INSERT INTO event ({', '.join(EVENT_COLUMNS)}) VALUES {', '.join([row] * count)}"  # noqa: S608 - our names
+
+
+@cache
+def select_heads(count: int) -> str:
+    """Return the SELECT of so many sessions' heads."""
+    return f"SELECT session_id, {_HEAD} FROM session_head WHERE session_id IN ({marks(count)})"  # noqa: S608 - our names
+
+
+@cache
+def put_heads(count: int) -> str:
+    """Return the statement that writes so many heads, new and old ones, in the order of `head_row`."""
+    columns = _HEAD.split(", ")
+    return (
+        f"INSERT INTO session_head ({_HEAD}, session_id)"  # noqa: S608 - our own names
+        f" VALUES {', '.join([f'({marks(len(columns) + 1)})'] * count)}"
+        f" ON CONFLICT (session_id) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in columns)}"
+    )
+
+
+@cache
+def put_calls(count: int) -> str:
+    """Return the statement that writes so many calls: the position of the proposal or NULL, the call's id, its row."""
+    position = "ifnull(?, (SELECT ifnull(min(position), 0) FROM event WHERE call_id = ?))"
+    row = f"({position}, {marks(len(CALL_COLUMNS))})"
+    return (
+        f"INSERT INTO call (position, {CALL_LIST}) VALUES {', '.join([row] * count)}"  # noqa: S608 - our own names
+        f" ON CONFLICT (call_id) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in _REST)}"
+    )
 
 
 @cache
@@ -144,6 +174,11 @@ def _text(value: bytes) -> str:
         return value.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:  # not of our making: the check names it
         return value.decode("utf-8", "backslashreplace")
+
+
+def head_row(session_id: str, head: Head) -> Row:
+    """Return the columns of a head, its session last."""
+    return head.sequence, head.digest, head.owner, head.token, head.expires_at, session_id
 
 
 def head_of(row: Row, session_id: str) -> Head:

@@ -14,11 +14,12 @@ from ledger.ids import Clock
 from ledger.store import rules
 from ledger.store.port import Append, Appended
 from ledger.store.sqlite import door, sql
-from ledger.store.sqlite.changes import Changes
+from ledger.store.sqlite.changes import Changes, Torn
 from ledger.store.sqlite.faults import primary, translated
 from ledger.store.sqlite.files import WAL_BYTES, Files, Identity
 from ledger.store.sqlite.lock import SideLock
 from ledger.store.sqlite.lookups import MOST_KNOWN, About
+from ledger.store.sqlite.together import apply_together
 from ledger.store.writing import Answer, Request, is_outcome
 
 T = TypeVar("T")
@@ -103,9 +104,8 @@ class Writer:
     def _transaction(
         self, connection: sqlite3.Connection, identity: Identity, requests: Sequence[Request]
     ) -> Sequence[Answer | LedgerError]:
-        changes = Changes(connection, self._clock.now(), self._known)
         try:
-            answers = [changes.apply(request, alone=len(requests) == 1) for request in requests]
+            changes, answers = self._applied(connection, requests)
         except sqlite3.Error as error:
             self._roll_back(connection)
             return [translated(error, self.files.database, doing="write to")] * len(requests)
@@ -128,6 +128,21 @@ class Writer:
         self._failed = False
         self._remember(changes.looked_up.fresh)
         return self._acknowledged(connection, identity, requests, answers)
+
+    def _applied(
+        self, connection: sqlite3.Connection, requests: Sequence[Request]
+    ) -> tuple[Changes, list[Answer | LedgerError]]:
+        """Apply the requests; where one of several was refused half-way, each anew behind a savepoint of its own."""
+        changes = Changes(connection, self._clock.now(), self._known)
+        try:
+            if len(requests) == 1:
+                return changes, [changes.apply(requests[0], alone=True)]
+            return changes, apply_together(changes, requests)
+        except Torn:
+            connection.execute(sql.ROLLBACK)
+            self._begin(connection, patient=any(map(is_outcome, requests)))
+            changes = Changes(connection, self._clock.now(), self._known, savepoints=True)
+            return changes, [changes.apply(request, alone=False) for request in requests]
 
     def _remember(self, fresh: set[About]) -> None:
         """Keep what was committed just now: it need not be written again."""
