@@ -170,13 +170,19 @@ class Output:
         """Return a table whose rows come one at a time; print each with `progressed`."""
         return table.Flow(columns, self._paper())
 
+    def narrow(self, missing: Sequence[str]) -> None:
+        """Say which columns of a table the terminal has no room for, if there are any, and where to find them."""
+        if missing:
+            what = "1 column does" if len(missing) == 1 else f"{len(missing)} columns do"
+            self.note(Ink(f"{what} not fit ({', '.join(missing)}): widen the terminal, or use --json.", "dim"))
+
     def _paper(self) -> table.Paper:
         room = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
         return table.Paper(room, sys.stdout.encoding)
 
     def _table(self, rows: Iterable[Row], columns: Sequence[table.Column], empty: str) -> None:
         line: Line | None = None
-        for line in table.lines(rows, columns, self._paper()):
+        for line in table.lines(rows, columns, self._paper(), self.narrow):
             self._line(line)
         if line is None:
             self.note(empty)

@@ -48,7 +48,7 @@ Answers go to stdout; notes, warnings, errors and progress to stderr.
   `data` and also `error`. One line in a pipe, indented on a terminal.
 - `resume --follow --json` goes on, so it prints one line of JSON for each session that it acted on.
 - `--format table | json | jsonl | csv` prints the rows alone; every format carries the same rows. A table is cut to the
-  width of the terminal and never in a pipe.
+  width of the terminal and never in a pipe; columns that do not fit are named below it.
 - JSON is always pure ASCII and exact. Use `json` or `jsonl` for programs.
 - CSV is for spreadsheets: `\r\n` ends a row, null is an empty field (`,,`) and the empty text is `""` (as PostgreSQL's
   `COPY … CSV` reads it); objects and lists are JSON; line breaks stay inside of quotes; a text that a spreadsheet would

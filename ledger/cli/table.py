@@ -77,13 +77,20 @@ class Paper:
         return encodable(visible(text), self.encoding)
 
 
-def lines(rows: Iterable[Row], columns: Sequence[Column], paper: Paper) -> Iterator[Line]:
-    """Yield the header and then a line a row; nothing at all if there is no row."""
+def lines(
+    rows: Iterable[Row], columns: Sequence[Column], paper: Paper, missing: Callable[[list[str]], None] | None = None
+) -> Iterator[Line]:
+    """
+    Yield the header and then a line a row; nothing at all if there is no row.
+
+    `missing` is told the headings of the columns that the paper has no room for, behind the last row, if there are any.
+    A column without a value in any row is not missed.
+    """
     rows = iter(rows)
     window = list(islice(rows, WINDOW))
     if not window:
         return
-    columns = _seated(window, columns, paper)
+    every, columns = columns, _seated(window, columns, paper)
     looked = [_cells(row, columns, paper) for row in window]
     heads = [paper.cell(column.heading) for column in columns]
     widths = [max(map(width, seen)) for seen in zip(heads, *looked, strict=True)]
@@ -95,6 +102,10 @@ def lines(rows: Iterable[Row], columns: Sequence[Column], paper: Paper) -> Itera
         zip(window, looked, strict=True), ((later, _cells(later, columns, paper)) for later in rows)
     ):
         yield _line(_shown(row, cells, columns, paper, widths), widths, right)
+    unlooked = len(window) == WINDOW  # what comes behind the window may have a value
+    valued = [each for each in every if unlooked or any(row.get(each.key) is not None for row in window)]
+    if missing is not None and (left := _left(valued, columns)):
+        missing(left)
 
 
 class Flow:
@@ -110,12 +121,19 @@ class Flow:
         self._paper = paper
         self._widths: list[int] = []
         self._right: list[bool] = []
+        self._missing: list[str] = []
+
+    def missing(self) -> list[str]:
+        """Return the headings of the columns that have no room, once the first row came, and only once: to be told."""
+        told, self._missing = self._missing, []
+        return told
 
     def lines(self, row: Row) -> Iterator[Line]:
         """Yield the row's line, and the header before the first one."""
         first = not self._widths
         if first:
-            self._columns = _seated([self._later(row)], self._columns, self._paper)
+            every, self._columns = self._columns, _seated([self._later(row)], self._columns, self._paper)
+            self._missing = _left(every, self._columns)
             self._widths = [max(width(self._paper.cell(each.heading)), each.wants) for each in self._columns]
             self._right = [row.get(column.key) is not None and _is_number(row[column.key]) for column in self._columns]
         columns, paper = self._columns, self._paper
@@ -151,6 +169,12 @@ def _seated(window: Sequence[Row], columns: Sequence[Column], paper: Paper) -> S
             break
         columns = [column for column in columns if column.leave != number]
     return columns
+
+
+def _left(every: Sequence[Column], seated: Sequence[Column]) -> list[str]:
+    """Return the headings of the columns that were not seated."""
+    there = {column.key for column in seated}
+    return [column.heading for column in every if column.key not in there]
 
 
 def _least_room(window: Sequence[Row], columns: Sequence[Column], paper: Paper) -> int:

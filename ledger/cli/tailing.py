@@ -43,6 +43,7 @@ def followed(
             told, last = told + 1, stored.position
             row = stored_to_wire(stored, event)
             out.progressed(row, flow.lines(row | {"summary": summary_of(event.body)}))
+            out.narrow(flow.missing())
             if stopped.is_set():
                 break
         else:

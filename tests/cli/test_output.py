@@ -120,6 +120,23 @@ def test_a_terminal_gets_colour_and_cut_cells(monkeypatch: pytest.MonkeyPatch) -
     )
 
 
+def test_what_a_terminal_has_no_room_for_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Below the table a dim line names the columns that do not fit; --json says nothing, as it has them."""
+    screens = terminal(monkeypatch)
+    monkeypatch.setenv("COLUMNS", "80")
+    columns = [Column(key=name, keep="all", leave=place) for place, name in enumerate(("id", "first", "second"))]
+    row = {"id": "i" * 75, "first": "f" * 9, "second": "s"}
+    Output().rows([row], columns[:2])
+    Output().rows([row], columns)
+    Output(json=True).rows([row], columns)
+    monkeypatch.setenv("COLUMNS", "180")
+    Output().rows([row], columns)
+    assert screens[1].shown == (
+        "\x1b[2m1 column does not fit (FIRST): widen the terminal, or use --json.\x1b[0m\n"
+        "\x1b[2m2 columns do not fit (FIRST, SECOND): widen the terminal, or use --json.\x1b[0m\n"
+    )
+
+
 def test_a_terminal_gets_readable_json(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a terminal an object is indented and a list has a line a row; both are still one object."""
     screens = terminal(monkeypatch)

@@ -5,6 +5,7 @@ from itertools import count, islice
 
 import pytest
 
+from ledger.cli import table
 from ledger.cli.audit import EVENT_COLUMNS
 from ledger.cli.rows import Row
 from ledger.cli.table import WINDOW, Column, Flow, Paper, lines, plain, tail
@@ -182,6 +183,25 @@ def test_what_a_column_wants_is_cut_last() -> None:
     assert printed(rows, columns, Paper(23, "utf-8"))[1] == "outcome-unkn…  bbbbbbb…"
 
 
+@pytest.mark.parametrize(
+    ("room", "told"), [(None, []), (22, []), (13, []), (12, ["SEQ"]), (8, ["SEQ"]), (7, ["SEQ", "MORE"])]
+)
+def test_a_column_that_has_no_room_is_told(room: int | None, told: list[str]) -> None:
+    """A person can't know of a column that is not there; one that is empty anyway is not missed."""
+    left: list[str] = []
+    columns = [*STEPS[:1], *STEPS[2:], Column(key="none", leave=3)]
+    list(lines([STEP], columns, Paper(room, "utf-8"), left.extend))
+    assert left == told
+
+
+def test_a_column_that_only_later_rows_may_fill_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind the window nobody looked."""
+    monkeypatch.setattr(table, "WINDOW", 1)
+    left: list[str] = []
+    list(lines([{**STEP, "more": None}, STEP], STEPS, Paper(17, "utf-8"), left.extend))
+    assert left == ["MORE"]
+
+
 def flowed(rows: Sequence[Row], columns: list[Column], paper: Paper = PIPE) -> list[str]:
     flow = Flow(columns, paper)
     return [paint(line, color=False) for row in rows for line in flow.lines(row)]
@@ -217,6 +237,16 @@ def test_a_short_first_row_leaves_later_ones_their_room() -> None:
     rows: list[Row] = [{"seq": 100, "type": "a", "text": "b"}, {"seq": 101, "type": "c" * 9, "text": "d" * 30}]
     assert flowed(rows, columns, Paper(20, "utf-8")) == ["TYPE       TEXT", "a          b", "ccccccccc  dddddddd…"]
     assert flowed(rows, columns, Paper(24, "utf-8"))[2] == "101  ccccccccc  ddddddd…"
+
+
+def test_a_column_that_has_no_room_beside_rows_to_come_is_told_once() -> None:
+    """Nobody knows what later rows have, so an empty column counts too; a pipe has them all."""
+    columns = [Column(key="id", keep="all"), Column(key="seq", keep="all", leave=1)]
+    for paper, told in ((Paper(5, "utf-8"), ["SEQ"]), (PIPE, [])):
+        flow = Flow(columns, paper)
+        assert flow.missing() == []
+        list(flow.lines({"id": "a" * 8, "seq": None}))
+        assert [flow.missing(), flow.missing()] == [told, []]
 
 
 def test_the_widest_type_of_events_has_room() -> None:

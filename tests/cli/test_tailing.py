@@ -15,7 +15,7 @@ from ledger.cli import tailing
 from ledger.store.memory import MemoryStore
 from ledger.store.port import CallFilter, Settled, Store
 from tests.audit.world import opened
-from tests.cli.running import ledger
+from tests.cli.running import ledger, terminal
 
 
 def lines(*options: str) -> list[dict[str, Any]]:
@@ -38,6 +38,17 @@ def test_a_table_has_the_columns_that_it_has_without(world: Path) -> None:
     plain = ledger("audit", "events", "--limit", "9").stdout.splitlines()
     assert [line.split() for line in followed] == [line.split() for line in plain]
     assert followed[0].split()[:3] == ["POS", "TIME", "(UTC)"]
+
+
+def test_a_column_without_room_is_told(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a terminal the columns that do not fit are named, once."""
+    from ledger.cli import main
+
+    _, err = terminal(monkeypatch)
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        main.main(["audit", "events", "--follow", "--limit", "3", "--no-color"])
+    assert err.shown == ("2 columns do not fit (SEQ, TOOL): widen the terminal, or use --json.\nGo on with --after 3\n")
 
 
 def test_the_cursor_leads_on(world: Path) -> None:
