@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import select
@@ -10,7 +11,7 @@ import sqlite3
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from statistics import median
 from typing import Any, TypeAlias
@@ -26,6 +27,7 @@ from ledger.store.urls import open_store
 from ledger.testing.contract.building import Story, add, note
 
 WRITERS = 8
+RAW_RECORD = b"x" * 400
 
 Job: TypeAlias = Callable[[Callable[[], bool]], dict[str, Any]]
 """What a process does until it is told that time is up; what it counted."""
@@ -145,6 +147,51 @@ def plain_writer(path: Path, number: int, between: float = 0) -> Job:
     return work
 
 
+def raw_writer(path: Path, number: int, *, locked: bool) -> Job:
+    """Insert a row a commit by `sqlite3` alone, with a file lock in front or without: what a lock can do at best."""
+
+    def work(over: Callable[[], bool]) -> dict[str, Any]:
+        connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+        connection.execute("PRAGMA synchronous=FULL")
+        lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+
+        def commit(nth: int) -> bool:
+            try:
+                if locked:
+                    fcntl.flock(lock, fcntl.LOCK_EX)
+                connection.execute("BEGIN IMMEDIATE")
+                connection.execute("INSERT INTO event VALUES (?, ?, ?)", (number, nth, RAW_RECORD))
+                connection.execute("COMMIT")
+            except sqlite3.OperationalError:
+                with suppress(sqlite3.OperationalError):
+                    connection.execute("ROLLBACK")
+                return False
+            finally:
+                fcntl.flock(lock, fcntl.LOCK_UN)
+            return True
+
+        return timed(over, 0, commit)
+
+    return work
+
+
+def raw(folder: Path, rounds: int, seconds: float, writers: int) -> dict[str, Any]:
+    """Compare a file lock in front of SQLite's with plain `busy_timeout` for the smallest commit there is."""
+    found: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
+    for nth in range(rounds):
+        for locked, sides in found.items():
+            path = folder / f"raw-{nth}-{locked}.db"
+            with closing(sqlite3.connect(path)) as connection:
+                connection.execute("PRAGMA journal_mode=WAL")
+                connection.execute("CREATE TABLE event (session, sequence, record, PRIMARY KEY (session, sequence))")
+            jobs = {f"w{n}": raw_writer(path, n, locked=locked) for n in range(writers)}
+            sides.append(summed(at_once(jobs, seconds), seconds))
+    ratios = [
+        a["commitsPerSecond"] / (b["commitsPerSecond"] or 1) for a, b in zip(found[True], found[False], strict=True)
+    ]
+    return {"lock": middle(found[True]) | {"ratioToPlain": round(median(ratios), 2)}, "plain": middle(found[False])}
+
+
 def auditor(path: Path) -> Job:
     """Read everything again and again in one long query, as an audit of a large ledger does."""
 
@@ -254,5 +301,6 @@ def processes(folder: Path, rounds: int, writers: int = WRITERS) -> dict[str, An
     return at_full_speed | {
         "between1ms": compared(folder, rounds, 2, writers, 0.001),
         "between5ms": compared(folder, rounds, 2, writers, 0.005),
+        "rawRows": raw(folder, rounds, BUSY_SECONDS + 1, writers),
         "besideAudits": beside_audits(folder, 3, writers),
     }

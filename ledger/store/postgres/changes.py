@@ -17,7 +17,7 @@ from ledger.events import SessionOpened, ToolVersionPublished
 from ledger.store import places, rules, tags
 from ledger.store.port import Append, Appended, Head, StoredEvent
 from ledger.store.postgres import sql
-from ledger.store.postgres.door import Connection, Cursor, send_rows
+from ledger.store.postgres.door import Connection, Cursor, pipeline, send_rows
 from ledger.store.postgres.places import ServerPlaces, hold
 from ledger.store.postgres.texts import kept, readable, short
 from ledger.store.rules import Link
@@ -166,7 +166,7 @@ class Changes:
         moved = {name: head for name, head in self._after.items() if head is not self._before.get(name)}
         if not (moved or self._links or commit):
             return
-        with self._connection.pipeline():
+        with pipeline(self._connection):
             self._send_heads(moved)
             inserted = self._send(sql.insert_events, [sql.event_row(link) for link in self._links])
             self._send_calls()

@@ -13,7 +13,7 @@ from ledger.store.columns import STORED, Row
 from ledger.store.paging import paged
 from ledger.store.port import StoredEvent
 from ledger.store.postgres import sql
-from ledger.store.postgres.door import Connection, send_rows
+from ledger.store.postgres.door import Connection, pipeline, send_rows
 from ledger.store.postgres.texts import kept, short
 
 Difference: TypeAlias = tuple[str, CallRow | None, CallRow | None]
@@ -60,7 +60,7 @@ def _calls(connection: Connection, statement: str, *values: Any) -> list[CallRow
 
 def rewrite(connection: Connection, found: Iterable[Difference]) -> None:
     """Write the folded rows where they differ."""
-    with connection.pipeline():
+    with pipeline(connection):
         for call_id, _, _ in found:
             connection.execute(sql.DROP_CALL, (kept(call_id),))
         send_rows(connection, sql.put_calls, [sql.call_row(row) for _, _, row in found if row is not None])

@@ -139,6 +139,27 @@ class Server:
             self._engine.dispose(close=False)
 
 
+@contextlib.contextmanager
+def pipeline(connection: Connection) -> Iterator[None]:
+    """
+    Send what is executed inside in one go; raises the first error.
+
+    psycopg's own writes a warning into the program's log for each error inside that also ends the pipeline, and so for
+    each append that the server refuses: a repeat, a key that is taken.
+    """
+    first: psycopg.Error | None = None
+    try:
+        with connection.pipeline():
+            try:
+                yield
+            except psycopg.Error as error:
+                first = error
+    except psycopg.Error as error:
+        raise first or error from None
+    if first is not None:
+        raise first
+
+
 def numbered(connection: Connection, statement: str, values: Sequence[Any]) -> Cursor:
     """Execute a statement whose parameters are `$1`, `$2` and so on."""
     return psycopg.RawCursor(connection).execute(statement, values)

@@ -20,7 +20,7 @@ from ledger.store import rules
 from ledger.store.port import Append, Appended, Head
 from ledger.store.postgres import sql
 from ledger.store.postgres.changes import MOST_KNOWN, About, Changes
-from ledger.store.postgres.door import Connection, Server, driver, leak
+from ledger.store.postgres.door import Connection, Server, driver, leak, pipeline
 from ledger.store.postgres.faults import contended, lost
 from ledger.store.postgres.texts import bindable, kept, meant
 from ledger.store.writing import Answer, Request, is_outcome
@@ -137,7 +137,7 @@ class Writer:
     def _begin(self, connection: Connection, requests: Sequence[Request]) -> tuple[dict[str, Head], datetime]:
         """Lock the heads, and then ask for the time: whoever waited for a lease sees that it has ended."""
         sessions = list({kept(request.session_id): None for request in requests})
-        with connection.pipeline():
+        with pipeline(connection):
             connection.execute(sql.BEGIN)
             locked = connection.execute(sql.HEADS, (sessions,))
             moment = connection.execute(sql.NOW)

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy.engine import make_url
 
 from ledger.errors import StoreUnavailable, UsageError
+from ledger.store.postgres import door
 from ledger.store.postgres.door import IDLE_SECONDS, LOCK_SECONDS, Server
 from ledger.store.postgres.faults import lost, translated
 from ledger.store.urls import open_store
@@ -124,3 +125,19 @@ def test_faults_are_told_apart() -> None:
     assert type(translated(psycopg.errors.IndexCorrupted("x"), "u", doing="read")).__name__ == "IntegrityFailure"
     assert type(translated(psycopg.errors.DeadlockDetected("x"), "u", doing="read")).__name__ == "StoreBusy"
     assert type(translated(psycopg.errors.InvalidCatalogName("x"), "u", doing="read")).__name__ == "NoDatabase"
+
+
+def test_a_refusal_writes_nothing_into_the_programs_log(url: str, caplog: pytest.LogCaptureFixture) -> None:
+    """What the server refuses is raised, and no log is warned of it; the line is as good as before."""
+
+    def refused(connection: door.Connection) -> None:
+        with door.pipeline(connection):
+            connection.execute("SELECT 1 / %s", (0,))
+            for _ in range(10_000):  # until one of them finds the answer to the first
+                connection.execute("SELECT 1")
+
+    with postgres.connect(url) as connection:
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            refused(connection)
+        assert not caplog.records
+        assert connection.execute("SELECT 2").fetchall() == [(2,)]
