@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Sequence
 from typing import Final
 
-from ledger.cli.masking import mask
+from ledger.cli.masking import without_password
 from ledger.cli.shell import Shell
 
 _COMMAND: Final = re.compile(r"`(ledger [^`]+)`")
@@ -38,5 +39,9 @@ def completed(shell: Shell, command: str) -> str:
 def _named(shell: Shell, words: Sequence[str]) -> list[str]:
     if "--app" in words:  # it brings its own
         return []
-    values = {"--db": shell.db, "--catalog": shell.catalog}
-    return [mask(word) for name, value in values.items() if name[2:] in shell.given for word in (name, value)]
+    named: list[str] = []
+    if "db" in shell.given and shell.db != os.environ.get("LEDGER_DB"):
+        named += ["--db", without_password(shell.db)]
+    if "catalog" in shell.given:
+        named += ["--catalog", shell.catalog]
+    return named

@@ -16,6 +16,11 @@ _SETTING: Final = re.compile(
 )
 
 
+_QUERY_SETTING: Final = re.compile(
+    r"[?&](?:ssl)?(?:password|passwd|pwd|secret|token|api[_-]?key)=[^&#]*", re.IGNORECASE
+)
+
+
 def mask(text: str) -> str:
     """Return a message without the passwords of its URLs (`user:***@host`) and settings (`password=***`)."""
     return _SETTING.sub(rf"\g<head>{HIDDEN}", _USERINFO.sub(rf"\g<head>{HIDDEN}@", text))
@@ -24,3 +29,15 @@ def mask(text: str) -> str:
 def mask_url(url: str) -> str:
     """Return a database URL for people: the same without its password."""
     return mask(url)
+
+
+def without_password(url: str) -> str:
+    """
+    Return a database URL as a command may hold it: without its password, be it written out or masked.
+
+    The driver takes the password from PGPASSWORD or the password file then; a mask would be taken for the password.
+    """
+    bare = _USERINFO.sub(lambda found: f"{found['head'][:-1]}@", url)
+    path, asked, _ = bare.partition("?")
+    settings = _QUERY_SETTING.sub("", bare[len(path) :])
+    return path + (f"?{settings[1:]}" if asked and settings else "")

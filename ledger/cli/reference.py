@@ -58,6 +58,8 @@ Answers go to stdout; notes, warnings, errors and progress to stderr.
   and an export (`--format json`, `jsonl`, `csv`), which has no place for it, exits with 1.
 - Control, bidirectional, zero-width and other invisible characters in data appear as `\n`, `\x1b`, `\u202e`; so does
   what the terminal's encoding lacks. Passwords in messages appear as `***`.
+- Commands to copy name the ledger where the line did and `LEDGER_DB` does not, without a password: PostgreSQL's driver
+  takes it from `PGPASSWORD` or `~/.pgpass` then.
 - Colours: only on a terminal, never with `NO_COLOR`, `--no-color` or `TERM=dumb`.
 
 ## Times

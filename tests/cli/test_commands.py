@@ -16,12 +16,21 @@ GIVEN = Shell(db="sqlite:///my agent.db", catalog="tools", given={"db", "catalog
         (GIVEN, ["review", "list"], "ledger review list --db 'sqlite:///my agent.db' --catalog tools"),
         (GIVEN, ["resume", "s", "--app", "app:ledger"], "ledger resume s --app app:ledger"),
         (Shell(db="x.db", given={"db"}), ["session", "show", *argued("-s")], "ledger session show --db x.db -- -s"),
-        (Shell(db="a://u:p@h/l", given={"db"}), ["db", "path"], "ledger db path --db 'a://u:***@h/l'"),
+        (Shell(db="a://u:p@h/l", given={"db"}), ["db", "path"], "ledger db path --db a://u@h/l"),
     ],
 )
 def test_a_command_names_what_was_named(shell: Shell, words: list[str], line: str) -> None:
     """What stood on the line stands on the printed one; what the environment says is found again anyway."""
     assert copyable(shell, *words) == line
+
+
+def test_a_command_leaves_out_what_the_environment_names_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LEDGER_DB may have the password, which no printed command has."""
+    shell = Shell(db="a://u:p@h/l", given={"db"})
+    monkeypatch.setenv("LEDGER_DB", "a://u:p@h/l")
+    assert copyable(shell, "review") == "ledger review"
+    monkeypatch.setenv("LEDGER_DB", "a://u:p@h/other")
+    assert copyable(shell, "review") == "ledger review --db a://u@h/l"
 
 
 def test_the_commands_in_a_text_do_too() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ledger.cli.masking import mask, mask_url
+from ledger.cli.masking import mask, mask_url, without_password
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,20 @@ def test_passwords_are_masked(text: str, masked: str) -> None:
 def test_a_url_is_masked() -> None:
     """A database URL is shown to people without its password."""
     assert mask_url("postgresql://ada:s3cr3t@h/l") == "postgresql://ada:***@h/l"
+
+
+@pytest.mark.parametrize(
+    ("url", "bare"),
+    [
+        ("postgresql://ada:s3cr3t@h:5432/l", "postgresql://ada@h:5432/l"),
+        ("postgresql://ada:***@h/l?options=-csearch_path%3Dx", "postgresql://ada@h/l?options=-csearch_path%3Dx"),
+        ("postgresql://ada:p@ss?w/rd@h/l", "postgresql://ada@h/l"),
+        ("postgresql://h/l?user=ada&password=s3cr3t&x=1", "postgresql://h/l?user=ada&x=1"),
+        ("postgresql://h/l?password=s3cr3t&x=1", "postgresql://h/l?x=1"),
+        ("postgresql://h/l?password=s3cr3t", "postgresql://h/l"),
+        ("sqlite:///my agent.db", "sqlite:///my agent.db"),
+    ],
+)
+def test_a_url_in_a_command_has_no_password(url: str, bare: str) -> None:
+    """A mask in its place would be taken for the password; without one the driver looks where passwords are kept."""
+    assert without_password(url) == bare

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from ledger import Ledger
-from ledger.cli.masking import mask
 from ledger.store.schema import HEAD
 from ledger.store.urls import open_store
 from ledger.testing.contract.building import add
@@ -82,9 +81,10 @@ def test_roles_are_for_the_schema_of_the_url(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_project_begins_with_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     """`init` over a server makes nothing and says what does."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("LEDGER_DB")
     refused = ledger("init", "agent", "--db", url)
     assert (refused.exit_code, list(tmp_path.iterdir())) == (2, [])
-    assert "`ledger db upgrade --db 'postgresql://postgres:***@" in refused.stderr
+    assert "`ledger db upgrade --db 'postgresql://postgres@/" in refused.stderr
     assert "leave out --db and LEDGER_DB" in refused.stderr
 
 
@@ -95,7 +95,7 @@ def test_a_server_cannot_be_begun_by_a_slip(monkeypatch: pytest.MonkeyPatch, url
         for asked in (["db", "check", "--ready"], ["db", "check"], ["db", "current"], ["audit", "events"]):
             refused = ledger(*asked, "--db", empty)
             assert refused.exit_code == 1
-            assert f"`ledger db upgrade --db '{mask(empty)}'` makes the tables" in refused.stderr
+            assert "`ledger db upgrade` makes the tables" in refused.stderr
         assert ledger("db", "upgrade").exit_code == 0
         with Ledger.open(empty) as made:
             assert made.url
