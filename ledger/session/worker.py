@@ -54,17 +54,20 @@ def resume_one(ledger: Ledger, session_id: str, *, execute: bool, dry_run: bool 
     Raises `UnknownSession`, `SessionOwned`, `StoreError`s, and `Interrupted` for a KeyboardInterrupt.
     """
     session = ledger.session(session_id, wait=wait)
+    head = ledger.reader.head(session_id)
     try:
         found = session.resume(dry_run=dry_run, execute=execute)
     except KeyboardInterrupt as error:
-        raise Interrupted(_report(session, Recovered(_last_decisions(ledger, session_id)))) from error
+        decisions = _decisions_after(ledger, session_id, head.sequence if head is not None else 0)
+        raise Interrupted(_report(session, Recovered(decisions))) from error
     return _report(session, found)
 
 
-def _last_decisions(ledger: Ledger, session_id: str) -> list[dict[str, object]]:
-    """Return what the last resume decided: it is recorded before anything runs."""
+def _decisions_after(ledger: Ledger, session_id: str, sequence: int) -> list[dict[str, object]]:
+    """Return what was decided behind this place in the session: that is recorded before any tool runs."""
     where = EventFilter(session_id=session_id, types=("session.resumed",))
-    last = deque(stored_events(ledger.reader, where), maxlen=1)
+    since = (stored for stored in stored_events(ledger.reader, where) if stored.sequence > sequence)
+    last = deque(since, maxlen=1)
     return [each for stored in last for each in getattr(read_event(stored.record, stored).body, "decisions", ())]
 
 

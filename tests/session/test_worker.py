@@ -70,6 +70,30 @@ def test_an_interrupted_resume_says_what_became_of_its_session(ledger: Ledger) -
     assert isinstance(interrupted.value, KeyboardInterrupt)
 
 
+def test_an_earlier_resume_is_not_told_as_the_one_that_was_interrupted(ledger: Ledger) -> None:
+    """Where nothing was decided yet, no decision is told."""
+    interrupted: list[bool] = []
+
+    def touched(_: Any) -> list[str]:
+        if interrupted:
+            raise KeyboardInterrupt
+        return []
+
+    @ledger.tool("stuck", effect="external", resource_keys=touched)
+    def stuck() -> None:
+        """Be interrupted."""
+        interrupted.append(True)
+        raise KeyboardInterrupt
+
+    with ledger.session("e") as session:
+        session.dispatch(asked(("stuck", {}), ("stuck", {})))
+    for called in [row["callId"] for row in ledger.reviews() if row["sessionId"] == "e"]:
+        ledger.approve(called)
+        with pytest.raises(Interrupted) as last:
+            resume_one(ledger, "e", execute=True)
+    assert last.value.report.decisions == []
+
+
 def test_a_report_says_what_became_of_a_session(ledger: Ledger) -> None:
     """Who waits, what ran, and what needs code that is not here."""
     report = resume_one(ledger, "a", execute=True)
