@@ -26,6 +26,8 @@ def find_call(reader: Reader, reference: str) -> CallRow:
     """
     rows = [placed.row for placed in reader.calls(CallFilter(call_id_part=reference), limit=_MOST_ALIKE)]
     ends = [row for row in rows if row.call_id.startswith(reference) or row.call_id.endswith(reference)]
+    if len(rows) == _MOST_ALIKE:  # another head or tail may be among those that were not read
+        ends = rows
     found = [row for row in rows if row.call_id == reference] or ends or rows
     if not found:
         raise UnknownCall(

@@ -40,6 +40,17 @@ def test_a_call_is_found_by_the_beginning_of_what_lists_show(ledger: Ledger) -> 
     assert find_call(ledger.reader, "a343").call_id == "first-7945a343"
 
 
+def test_one_of_more_than_are_looked_at_is_not_picked(ledger: Ledger) -> None:
+    """Where so many calls fit that not all are read, nobody knows that only one has it as its head or tail."""
+    told = Story("many")
+    ids = ["one-7945", *(f"shown-7945{number:04}" for number in range(19)), "other-7945"]
+    drafts = tuple(map(told.propose, ids))
+    ledger._wiring.store.append(Append(session_id="many", drafts=drafts, calls=told.rows(*ids)))
+    with pytest.raises(UnknownCall, match="'7945' fits several calls"):
+        find_call(ledger.reader, "7945")
+    assert find_call(ledger.reader, "one-7945").call_id == "one-7945"
+
+
 def test_what_fits_several_calls_or_none_is_told(ledger: Ledger) -> None:
     """A head that several ids share names some of them; an unknown one says where to look."""
     called = calls(ledger, "done")["1.0"]["callId"]
