@@ -33,7 +33,7 @@ Every exception the ledger raises to its host; each says in words what to do nex
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 E = TypeVar("E", bound=BaseException)
 
@@ -188,18 +188,30 @@ class SessionClosed(LedgerError):
         self.reason = reason
 
 
+_OWNER_PARTS: Final = 6
+"""Host, boot, pid namespace, pid, its start time and a random part: see `ledger.session.lease.Owner`."""
+
+
+def owner_name(owner: str) -> str:
+    """Return an owner as people say it: `process 4711 on host vm`; what the library did not make stays as it is."""
+    parts = owner.split(":")
+    return f"process {parts[3]} on host {parts[0]}" if len(parts) == _OWNER_PARTS else owner
+
+
 class SessionOwned(LedgerError):
     """
-    Another owner works on this session.
+    Another owner works on this session; the message says who and until when as people read it.
 
-    `owner` is the owner's id (host:pid:…), `until` an ISO 8601 UTC time when its lease ends unless it is renewed.
+    `owner` is the owner's id (host:boot:namespace:pid:start:random), `until` an ISO 8601 UTC time when its lease ends
+    unless it is renewed.
     """
 
     default_code = "session_owned"
 
     def __init__(self, session_id: str, *, owner: str, until: str) -> None:
+        end = f"{until[:19].replace('T', ' ')} UTC" if until.endswith("Z") else until
         super().__init__(
-            f"session {session_id} is owned by {owner} until {until}",
+            f"session {session_id} is owned by {owner_name(owner)} until {end}",
             hint="Wait for it (`wait=` seconds), or stop that process.",
         )
         self.session_id = session_id

@@ -121,9 +121,11 @@ def test_errors_carry_their_fields() -> None:
     """What a program needs to go on is in fields, not only in the words."""
     turn = errors.DivergentTurn(3, expected="a text", got="2 calls")
     assert (turn.turn, turn.expected, turn.got, turn.code) == (3, "a text", "2 calls", "divergent_turn")
-    owned = errors.SessionOwned("s1", owner="host:7", until="u")
-    assert (owned.session_id, owned.owner, owned.until) == ("s1", "host:7", "u")
-    assert owned.message == "session s1 is owned by host:7 until u"
+    owner, until = "vm:81e5:pid-[1]:7:99:ab", "2026-11-29T20:20:20.000000Z"
+    owned = errors.SessionOwned("s1", owner=owner, until=until)
+    assert (owned.session_id, owned.owner, owned.until) == ("s1", owner, until)
+    assert owned.message == "session s1 is owned by process 7 on host vm until 2026-11-29 20:20:20 UTC"
+    assert errors.SessionOwned("s1", owner="me", until="it is done").message.endswith("by me until it is done")
     lost = errors.LeaseLost("s1", token=2, current=3)
     assert (lost.token, lost.current) == (2, 3)
     wrong = errors.WrongSequence("s1", expected=4, actual=6)

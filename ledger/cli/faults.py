@@ -8,7 +8,6 @@ from typing import Any, Final
 import click
 
 from ledger.cli.masking import mask
-from ledger.cli.when import instant
 from ledger.errors import LedgerError, SessionOwned
 
 DONE: Final = 0
@@ -55,7 +54,7 @@ def fault_of(error: Exception) -> Fault:
     """Return how to tell an exception: ledger errors as they are, wrong usage with its usage line, others as a bug."""
     match error:
         case SessionOwned():
-            return Fault(code=error.code, message=error.message, hint=_OWNED, said=_owned(error))
+            return _owned(error)
         case LedgerError():
             exit_code = _EXIT_OF_CODE.get(error.code, FAILED)
             return Fault(code=error.code, message=error.message, hint=error.hint, exit_code=exit_code)
@@ -72,11 +71,10 @@ def fault_of(error: Exception) -> Fault:
             )
 
 
-def _owned(error: SessionOwned) -> str:
-    from ledger.replay.summary import owner_name  # only where somebody is told of an owner
-
-    until = f"{instant(error.until)} UTC" if error.until.endswith("Z") else error.until
-    return f"session {error.session_id} is owned by {owner_name(error.owner)} until {until}"
+def _owned(error: SessionOwned) -> Fault:
+    """Return the fault: a program gets the owner's id and the time as they are recorded, a person both in words."""
+    recorded = f"session {error.session_id} is owned by {error.owner} until {error.until}"
+    return Fault(code=error.code, message=recorded, hint=_OWNED, said=error.message)
 
 
 def worst(*exit_codes: int) -> int:

@@ -14,8 +14,8 @@ from ledger.cli.rows import Row
 from ledger.cli.table import plain, tail
 from ledger.cli.text import Ink, Line
 from ledger.cli.when import instant
+from ledger.errors import owner_name
 from ledger.ids import iso
-from ledger.replay.summary import owner_name
 
 _LONGEST: Final = 4_000
 """Characters of one value that a page shows; `--json` has the whole."""

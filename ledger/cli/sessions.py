@@ -13,11 +13,11 @@ from ledger.cli.rows import Row
 from ledger.cli.table import tail
 from ledger.cli.text import Ink, Line
 from ledger.cli.when import instant
+from ledger.errors import owner_name
 from ledger.events.fields import to_wire
 from ledger.events.session_bodies import CloseReason
 from ledger.history import History
 from ledger.replay import session_at
-from ledger.replay.summary import owner_name
 from ledger.session.lease import is_alive
 from ledger.session.ledger import Ledger
 from ledger.store.port import Head, Reader, SessionRow

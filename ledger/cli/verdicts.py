@@ -18,9 +18,8 @@ from ledger.cli.looks import tone_of
 from ledger.cli.shell import Shell
 from ledger.cli.table import tail
 from ledger.cli.text import Ink, Line
-from ledger.errors import JsonRejected
+from ledger.errors import JsonRejected, owner_name
 from ledger.ids import iso
-from ledger.replay.summary import owner_name
 from ledger.session.lease import is_alive
 from ledger.session.ledger import Ledger
 from ledger.session.reviewing import Verdicts, os_user

@@ -6,13 +6,12 @@ from typing import assert_never
 
 from ledger import events as e
 from ledger.counting import counted
+from ledger.errors import owner_name
 from ledger.events import Body
 from ledger.providers.plain import text_of
 from ledger.strictjson import Json, canonical
 
 _LONGEST = 100
-_OWNER_PARTS = 6
-"""Host, boot, pid namespace, pid, its start time and a random part."""
 
 
 def summary(body: Body) -> str:
@@ -102,12 +101,6 @@ def _allowed(body: e.CallAuthorized) -> str:
 
 def _elsewhere(body: e.CallProposed) -> str:
     return (" (run by the provider)" if body.executor == "provider" else "") + (" (imported)" if body.imported else "")
-
-
-def owner_name(owner: str) -> str:
-    """Return an owner as people say it: `process 4711 on host vm`; what the library did not make stays as it is."""
-    parts = owner.split(":")
-    return f"process {parts[3]} on host {parts[0]}" if len(parts) == _OWNER_PARTS else owner
 
 
 def _decision(decision: Json) -> str:
