@@ -108,14 +108,13 @@ class Changes:
         row = self._run(sql.HEAD, (session_id,)).fetchone()
         return rules.EMPTY if row is None else sql.head_of(row, session_id)
 
-    def heads(self, session_ids: Sequence[str]) -> dict[str, Head]:
-        """Return where sessions stand in this transaction; those without an event are left out."""
+    def heads(self, session_ids: Sequence[str]) -> dict[str, Row]:
+        """Return sessions' rows for `sql.head_of` in this transaction; those without an event are left out."""
         found = {}
         for start in range(0, len(session_ids), sql.MOST_ROWS):
             some = session_ids[start : start + sql.MOST_ROWS]
             for name, *row in self._run(sql.select_heads(len(some)), some):
-                session_id = sql.readable((name,))[0]
-                found[session_id] = sql.head_of(tuple(row), session_id)
+                found[sql.readable((name,))[0]] = tuple(row)
         return found
 
     def put(self, statement: Callable[[int], str], rows: Sequence[Row], most: int) -> int:

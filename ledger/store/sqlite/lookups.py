@@ -24,9 +24,11 @@ NEW_RESOURCE: Final = (
     " SELECT ?, min(position), call_id FROM event WHERE call_id = ?"
 )
 NEW_SPAN: Final = (
-    "INSERT INTO event_span (position, earliest, latest) SELECT max(position), min(recorded_at), max(recorded_at)"
+    "INSERT OR IGNORE INTO event_span (position, earliest, latest)"
+    " SELECT max(position), min(recorded_at), max(recorded_at)"
     " FROM event WHERE position > ifnull((SELECT max(position) FROM event_span), 0)"
 )
+"""Ignored where no event is behind the last span: another append of the group has closed it at the group's end."""
 
 _EVENTS: Final = f"SELECT {STORED} FROM event ORDER BY position"  # noqa: S608 - our own names
 _TIMES: Final = "SELECT position, recorded_at FROM event ORDER BY position"

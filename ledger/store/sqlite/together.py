@@ -68,8 +68,9 @@ class Batch:
         """Take in those that are not refused; a refused one may have been recorded already, which takes a look."""
         heads = self._changes.heads([request.session_id for request in requests])
         for request in requests:
-            head = heads.get(request.session_id, rules.EMPTY)
-            try:
+            row = heads.get(request.session_id)
+            try:  # a damaged head is its own session's business
+                head = rules.EMPTY if row is None else sql.head_of(row, request.session_id)
                 after = rules.admit(request, head, self._changes.now)
             except LedgerError:
                 continue

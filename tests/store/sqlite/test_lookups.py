@@ -11,7 +11,7 @@ import pytest
 from ledger.errors import StoreUnavailable, UsageError
 from ledger.events import CallAuthorized, CallStarted, CallValidated
 from ledger.store import tags
-from ledger.store.port import Append, CallFilter, EventFilter
+from ledger.store.port import Append, Appended, CallFilter, EventFilter
 from ledger.store.sqlite import lookups
 from ledger.store.sqlite.store import SqliteStore
 from ledger.store.urls import open_store
@@ -54,6 +54,18 @@ def test_spans_are_closed_by_appends(store: SqliteStore) -> None:
     """An append that crosses a multiple closes one span at its end, however many multiples it crosses."""
     with store._pool.connection() as connection:
         assert [row[0] for row in connection.execute("SELECT position FROM event_span")] == [4, 14]
+    assert list(store.reindex(write=False)) == []
+
+
+def test_a_span_is_closed_once_a_group(store: SqliteStore) -> None:
+    """A group closes one span at its end too, however many of its appends cross a multiple."""
+    requests = [
+        Append(session_id=name, drafts=tuple(Story(name).event(note("x"), event_id=each) for each in "abcd"))
+        for name in ("s3", "s4", "s5")
+    ]
+    assert all(isinstance(answer, Appended) for answer in store.append_all(requests))
+    with store._pool.connection() as connection:
+        assert [row[0] for row in connection.execute("SELECT position FROM event_span")] == [4, 14, 26]
     assert list(store.reindex(write=False)) == []
 
 

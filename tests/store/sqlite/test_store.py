@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from ledger.errors import StoreUnavailable, UsageError, WrongSequence
+from ledger.errors import IntegrityFailure, StoreUnavailable, UsageError, WrongSequence
 from ledger.ids import Clock
 from ledger.store.maintenance import check
 from ledger.store.port import Append, Appended, EventFilter, Store
@@ -225,6 +227,20 @@ def test_a_rebuild_that_fails_changes_nothing(store: Store) -> None:
     connection.execute("DROP TABLE call")
     with pytest.raises(StoreUnavailable, match="rebuild"):
         store.rebuild(iter(story.rows("c1")), write=True)
+
+
+def test_a_damaged_head_is_no_business_of_other_sessions(path: Path, store: Store) -> None:
+    """In a group the session whose head was damaged hears of it; the appends to the others stand."""
+    assert isinstance(store, SqliteStore)
+    add(store, "b", "b1")
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("UPDATE session_head SET token = 'x'")
+    drafts = {name: (Story(name).event(note("x"), event_id=f"{name}2"),) for name in "abc"}
+    first, damaged, third = store.append_all([Append(session_id=name, drafts=drafts[name]) for name in "abc"])
+    assert isinstance(damaged, IntegrityFailure)
+    assert isinstance(first, Appended)
+    assert isinstance(third, Appended)
+    assert [ids(store.read(name, limit=9)) for name in "abc"] == [["a2"], ["b1"], ["c2"]]
 
 
 def test_sessions_are_appended_together(path: Path, store: Store) -> None:
