@@ -166,6 +166,7 @@ def _approval(call: Call) -> Any:
         return None
     return {
         "by": approval.by,
+        "policy": approval.policy,
         "person": approval.person,
         "who": None if approval.who is None else list(approval.who),
         "message": approval.message,

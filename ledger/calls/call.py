@@ -39,6 +39,7 @@ class Approval:
     What a person was asked, or what an authorization is bound to.
 
     `arguments_digest` is empty where the arguments were carried to a version that the answer does not hold for.
+    `policy` is the one that asked, or that allowed; `none` where no policy was registered.
     """
 
     arguments_digest: str
@@ -48,6 +49,7 @@ class Approval:
     message: str | None = None
     expires_at: str | None = None
     at: str = ""
+    policy: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)  # no slots: `changed` copies the dict, 8 times faster than `replace`

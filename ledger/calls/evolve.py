@@ -178,6 +178,7 @@ def _allowed(call: Call, body: CallAuthorized, event: Event) -> Approval:
         message=call.approval.message if call.approval else None,
         expires_at=body.expires_at,
         at=event.recorded_at,
+        policy=body.policy,
     )
 
 
@@ -188,6 +189,7 @@ def _asked(body: CallApprovalRequested, event: Event) -> Changes:
         message=body.message,
         expires_at=body.expires_at,
         at=event.recorded_at,
+        policy=body.policy,
     )
     return {"state": "awaiting-approval", "approval": asked, "waiting_since": event.recorded_at}
 

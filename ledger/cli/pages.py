@@ -79,7 +79,7 @@ def known(story: Row) -> Iterator[Line]:
         "tenant": story["tenant"],
         "who may say": ", ".join(approval["who"]) if approval.get("who") else None,
         "expires": _expires(approval.get("expiresAt"), over=story["endedAt"] is not None),
-        "allowed by": approval.get("person") or approval.get("by"),
+        "allowed by": _allowed(approval),
         "started": _when(story["startedAt"]),
         "attempt": story["attempt"] or None,
         "worker": owner_name(story["worker"]) if story["worker"] else None,
@@ -93,6 +93,16 @@ def known(story: Row) -> Iterator[Line]:
     }
     yield from heading("What is known")
     yield from facts({name: fact for name, fact in named.items() if fact is not None})
+
+
+def _allowed(approval: Mapping[str, Any]) -> str | None:
+    """Return who let the call run; that no policy was registered is nobody's word."""
+    by, policy = approval.get("by"), approval.get("policy")
+    if by != "policy":
+        return approval.get("person") or by
+    if policy == "none":
+        return "nobody: no policy is registered"
+    return f"policy {policy}" if policy else by
 
 
 def besides(story: Row) -> Iterator[Line]:

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from ledger import Ask
+from ledger.cli.pages import known
 from ledger.cli.question import _name
+from ledger.cli.text import paint
 from ledger.errors import VerdictRefused
 from ledger.ids import Clock
 from ledger.session.reviewing import os_user
@@ -123,6 +125,24 @@ def test_what_asks_nothing_is_shown_all_the_same(ids: dict[str, str]) -> None:
     found = story(ids[DONE])
     assert (found["kind"], found["question"]) == (None, None)
     assert [each["command"].split()[2] for each in found["commands"]] == ["note"]
+
+
+@pytest.mark.parametrize(
+    ("approval", "words"),
+    [
+        ({"by": "policy", "policy": "policy"}, "policy policy"),
+        ({"by": "policy", "policy": "none"}, "nobody: no policy is registered"),
+        ({"by": "policy"}, "policy"),
+        ({"by": "person", "policy": None, "person": "ada"}, "ada"),
+        ({"by": "verdict"}, "verdict"),
+    ],
+)
+def test_a_page_says_who_allowed_a_call(ids: dict[str, str], approval: dict[str, Any], words: str) -> None:
+    """The policy by its name, a person by theirs; where no policy is registered, nobody did."""
+    found = story(ids[DONE])
+    assert (found["approval"]["by"], found["approval"]["policy"]) == ("policy", "policy")
+    page = [paint(line, color=False).strip() for line in known({**found, "approval": approval})]
+    assert [line.removeprefix("allowed by").strip() for line in page if line.startswith("allowed by")] == [words]
 
 
 def test_the_commands_name_the_ledger_where_this_one_did(ids: dict[str, str], world: Path) -> None:
