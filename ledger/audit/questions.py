@@ -109,12 +109,22 @@ def _late(call: Call) -> str:
     return f"an outcome arrived late ({ended}), when another owner had the session already: is it true?"
 
 
-def answers(call: Call, now: str | None = None) -> Answers:
+def answers(call: Call, now: str | None = None, *, closed: bool = False) -> Answers:
     """
     Return the answers that the call's state allows, as options of `review resolve`, or names of other commands.
 
-    `now` is ISO 8601 UTC: what expired by then is not approved any more.
+    `now` is ISO 8601 UTC: what expired by then is not approved any more. Nothing of a `closed` session runs any more.
     """
+    found = _answers(call, now)
+    return tuple(each for each in found if not runs(each)) if closed else found
+
+
+def runs(answer: str) -> bool:
+    """Return whether an answer lets something run."""
+    return answer == "approve" or answer.endswith(("--run", "--arguments"))
+
+
+def _answers(call: Call, now: str | None) -> Answers:
     if call.state == "awaiting-approval":
         return ("deny", "--arguments") if expired(call, now) else ("approve", "deny", "--arguments")
     if call.state != "needs-review" or call.reason == "duplicate":

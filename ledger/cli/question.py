@@ -9,7 +9,7 @@ from json import dumps
 from typing import Any, Final
 
 from ledger.audit import call_story, find_call
-from ledger.audit.questions import answers, question
+from ledger.audit.questions import Answers, answers, question, runs
 from ledger.audit.repeating import Repeated, may_repeat, repeated_call
 from ledger.audit.tools import recorded_tools
 from ledger.calls import TERMINAL, WAITING, Call, kind_of
@@ -27,7 +27,7 @@ from ledger.ids import iso
 from ledger.schema_migration.approving import Foreseen, foreseen
 from ledger.schema_migration.drafting import Draft, draft_of
 from ledger.schema_migration.meaning import meaning_between
-from ledger.store.port import Reader
+from ledger.store.port import EventFilter, Reader
 
 _MEANINGS: Final[dict[str, str]] = {
     "approve": "let it run, once, with exactly these arguments",
@@ -43,6 +43,7 @@ _MEANINGS: Final[dict[str, str]] = {
 _ANY: Final = "{...}"
 _LATE: Final = "it happened: take the late outcome"
 _NOT_YET: Final = "allow exactly these arguments, which run only where their version still does"
+_CLOSED: Final = ("session.closed",)
 _HOLE: Final = re.compile(r"\{(\w+)\}")
 
 
@@ -52,13 +53,16 @@ def question_of(shell: Shell, reader: Reader, call: Call) -> Row:
     waits = call.state in WAITING
     registry = _registry(shell)
     definition = registry.defined_now(call.tool) if registry is not None else None
-    changed = waits and call.reason == "schema-changed"
-    ahead = foreseen(registry, call) if registry is not None and "approve" in answers(call, _now()) else None
+    closed = waits and bool(reader.events(EventFilter(session_id=call.session_id, types=_CLOSED), limit=1))
+    said = answers(call, _now(), closed=closed)
+    changed = call.reason == "schema-changed" and any(map(runs, said))
+    ahead = foreseen(registry, call) if registry is not None and "approve" in said else None
     draft = draft_of(definition, call) if changed else ahead.draft if ahead is not None else None
     return {
         "kind": kind_of(call.state, call.reason) if waits else None,
         "question": question(call, _now(), _repeated(reader, definition, call)),
         "ifApproved": ahead.words if ahead is not None else None,
+        "sessionClosed": closed,
         **story,
         "renamedTo": definition.name if definition is not None and definition.name != call.tool else None,
         **({"upcast": draft.to_wire()} if draft else {}),
@@ -67,7 +71,7 @@ def question_of(shell: Shell, reader: Reader, call: Call) -> Row:
         "runbook": _runbook(reader, definition, call),
         "commands": [
             {"command": words, "meaning": meaning}
-            for words, meaning in _commands(shell, call, _name(reader, call.call_id), draft, ahead)
+            for words, meaning in _commands(shell, call, _name(reader, call.call_id), said, draft, ahead)
         ],
     }
 
@@ -77,6 +81,8 @@ def question_lines(found: Row) -> Iterator[Line]:
     yield from title(found)
     yield ""
     yield Ink(found["question"] or "It asks nothing of anybody.", "warn" if found["question"] else None)
+    if found["sessionClosed"]:
+        yield Ink("Its session is closed: nothing of it runs any more.", "warn")
     if found["ifApproved"]:
         yield Ink(found["ifApproved"], "warn")
     yield from arguments(found)
@@ -139,7 +145,7 @@ def _now() -> str:
 
 
 def _commands(
-    shell: Shell, call: Call, called: str, draft: Draft | None, ahead: Foreseen | None
+    shell: Shell, call: Call, called: str, said: Answers, draft: Draft | None, ahead: Foreseen | None
 ) -> Iterator[tuple[str, str]]:
     if call.flag is not None and call.state == "needs-review" and call.flag.duplicate_of is not None:
         yield (
@@ -149,17 +155,19 @@ def _commands(
     if call.state == "needs-review" and (beside := may_repeat(call)) is not None:
         yield copyable(shell, "review", "show", str(beside["mayRepeat"])), "look at the call that this one may repeat"
     late = call.late is not None and call.late.ended == "succeeded"
-    for answer in answers(call, _now()):
+    for answer in said:
         digest = ("--digest", (call.arguments_digest or "")[:12]) if answer == "approve" else ()
         verb = (answer,) if answer in ("approve", "deny") else ("resolve",)
         options = () if answer in ("approve", "deny") else answer.split()
         given = (_given(draft),) if "--arguments" in options else ()
-        runs = answer == "approve" or "--run" in options or "--arguments" in options
         meaning = _LATE if answer == "--happened" and late else _MEANINGS[answer]
         meaning = _NOT_YET if answer == "approve" and ahead is not None else meaning
         if given and draft is not None and draft.ask and given[0] != _ANY:
             meaning += "; put your answers where it says null"
-        yield copyable(shell, "review", *verb, called, *options, *given, *digest, *(_by(call) if runs else ())), meaning
+        yield (
+            copyable(shell, "review", *verb, called, *options, *given, *digest, *(_by(call) if runs(answer) else ())),
+            meaning,
+        )
     yield copyable(shell, "review", "note", called, "TEXT"), "add a note; nothing else changes"
 
 
