@@ -207,8 +207,10 @@ def run(connection: sqlite3.Connection, statement: str, values: Sequence[Any] = 
     """Execute a statement; texts that UTF-8 cannot hold are bound as bytes (see `bindable`)."""
     try:
         return connection.execute(statement, values)
-    except UnicodeEncodeError:
-        return connection.execute(statement, bindable(values))
+    except (UnicodeEncodeError, sqlite3.Error):  # CPython may tell of the statement before instead, where it failed
+        if not any(map(is_odd, values)):
+            raise
+    return connection.execute(statement, bindable(values))
 
 
 def stored_event(row: Row) -> StoredEvent:

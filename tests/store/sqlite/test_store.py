@@ -229,6 +229,14 @@ def test_a_rebuild_that_fails_changes_nothing(store: Store) -> None:
         store.rebuild(iter(story.rows("c1")), write=True)
 
 
+def test_repeats_are_known_where_a_session_has_an_odd_name(store: Store) -> None:
+    """Again and again: CPython tells of a text it cannot bind by the last error of the connection, if there was one."""
+    told = add(store, "s\udce9", "a")
+    for _ in range(3):
+        again = add(store, "s\udce9", "a")
+        assert (again.repeated, again.positions) == (True, told.positions)
+
+
 def test_a_damaged_head_is_no_business_of_other_sessions(path: Path, store: Store) -> None:
     """In a group the session whose head was damaged hears of it; the appends to the others stand."""
     assert isinstance(store, SqliteStore)
