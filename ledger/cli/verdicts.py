@@ -87,14 +87,14 @@ def answered(shell: Shell, ledger: Ledger, said: Verdicts, verb: str, by: str | 
     }
     what = (f"{verb}: {call.tool}, call {tail(call.call_id)} of session {call.session_id}; it is ",)
     line: Line = (*what, Ink(call.state, tone_of(call.state)), " now.")
-    shell.out.show(data, [line, follows, *(_still_waits(shell, each) for each in held)])
+    shell.out.show(data, [line, follows, *(_still_waits(shell, call, each) for each in held)])
     if decided and call.state == "authorized":
         _warn_of_a_repeat(shell, ledger, call)
 
 
-def _still_waits(shell: Shell, held: str) -> str:
+def _still_waits(shell: Shell, call: Call, held: str) -> str:
     look = copyable(shell, "review", "show", tail(held))
-    return f"Call {tail(held)} still waits, as it may do the same once more: {look}"
+    return f"Call {tail(held)} still waits: it may repeat this one, which {Repeated(call).standing}: {look}"
 
 
 def _warn_of_a_repeat(shell: Shell, ledger: Ledger, call: Call) -> None:

@@ -63,15 +63,24 @@ def test_the_question_says_how_the_other_call_stands_now(here: tuple[str, str], 
     assert data("review", "show", second)["commands"][0]["command"] == f"ledger review show {first}"
 
 
-@pytest.mark.parametrize("verdict", ["--happened", "--did-not-happen", "--abandon"])
-def test_who_settles_a_call_hears_which_one_still_waits_for_it(here: tuple[str, str], verdict: str) -> None:
-    """The other call may do the same once more: it is named, with the command that shows it."""
+@pytest.mark.parametrize(
+    ("verdict", "standing"),
+    [
+        ("--happened", "happened (says ada)"),
+        ("--did-not-happen", "did not happen (says ada)"),
+        ("--abandon", "has ended (abandoned), and nobody knows whether it happened"),
+    ],
+)
+def test_who_settles_a_call_hears_which_one_still_waits_for_it(
+    here: tuple[str, str], verdict: str, standing: str
+) -> None:
+    """The other call may repeat it: it is named, with what is known now and the command that shows it."""
     first, second = here
-    told = ledger("review", "resolve", first, verdict)
-    assert (
-        f"Call {second[-8:]} still waits, as it may do the same once more: ledger review show {second[-8:]}"
-        in told.stdout
+    told = ledger("review", "resolve", first, verdict, "--by", "ada")
+    words = (
+        f"Call {second[-8:]} still waits: it may repeat this one, which {standing}: ledger review show {second[-8:]}"
     )
+    assert words in told.stdout
     assert "still waits" not in ledger("review", "note", first, "Asked the bank.").stdout
 
 
