@@ -43,6 +43,7 @@ WAL_RESET: Final = ((3, 7, 0), (3, 51, 2))
 once could lose a commit. The ledger's own writers queue for a lock, so only other programs can meet it."""
 
 _OWNER_ONLY: Final = 0o077
+_SECRETS: Final = ("password", "sslpassword")  # what libpq takes as a setting too
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +106,11 @@ def place(url: str) -> str:
     """
     if not is_server(url):
         return url if url.startswith(MEMORY) else str(locate(url))
-    from ledger.store.postgres.door import Server
+    from ledger.store.postgres.door import parse
 
-    return Server(url).shown.replace(":***@", "@")
+    return (
+        parse(url)._replace(drivername="postgresql", password=None).difference_update_query(_SECRETS).render_as_string()
+    )
 
 
 def current(url: str) -> Tables:

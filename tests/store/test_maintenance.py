@@ -305,7 +305,8 @@ def test_two_urls_of_one_ledger_name_one_place(tmp_path: Path, monkeypatch: pyte
     monkeypatch.chdir(tmp_path)
     assert place("sqlite:///ledger.db") == place(f"sqlite:///{tmp_path}/./ledger.db") == str(locate("ledger.db"))
     urls = ("postgresql://me:a%40b@host/db", "postgres://me:***@host/db", "postgresql+psycopg://me@host/db")
-    assert {place(url) for url in urls} == {"postgresql://me@host/db"}
+    asked = ("postgresql://me@host/db?password=ab", "postgresql://me@host/db?password=***&sslpassword=c")
+    assert {place(url) for url in (*urls, *asked)} == {"postgresql://me@host/db"}
     assert place("memory://") == "memory://"
 
 
