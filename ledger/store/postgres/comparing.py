@@ -59,11 +59,12 @@ def _calls(connection: Connection, statement: str, *values: Any) -> list[CallRow
 
 
 def rewrite(connection: Connection, found: Iterable[Difference]) -> None:
-    """Write the folded rows where they differ."""
+    """Write the folded rows where they differ; of two with one call id (in two sessions) the last."""
+    latest = {call_id: row for call_id, _, row in found}
     with pipeline(connection):
-        for call_id, _, _ in found:
+        for call_id in latest:
             connection.execute(sql.DROP_CALL, (kept(call_id),))
-        send_rows(connection, sql.put_calls, [sql.call_row(row) for _, _, row in found if row is not None])
+        send_rows(connection, sql.put_calls, [sql.call_row(row) for row in latest.values() if row is not None])
 
 
 def compare(connection: Connection, *, write: bool) -> list[tuple[str, int]]:

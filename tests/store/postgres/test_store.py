@@ -10,6 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from ledger.calls import CallRow
 from ledger.errors import StoreUnavailable, UsageError
 from ledger.events import CallAuthorized, CallRejected, CallStarted, CallValidated
 from ledger.store.port import Append, CallFilter, EventFilter, Store, Take
@@ -118,6 +119,17 @@ def test_many_calls_are_compared_in_parts(store: Store, monkeypatch: pytest.Monk
     assert list(store.rebuild(iter(rows), write=False)) == []
     assert [name for name, _, _ in store.rebuild(iter(rows[:3]), write=False)] == ["c3", "c4"]
     assert list(store.reindex(write=False)) == []
+
+
+def test_a_call_id_of_two_sessions_does_not_stop_a_rebuild(store: Store) -> None:
+    """Lost rows are written again, one a call id, also where two sessions have a call of the same id."""
+    rows: list[CallRow] = []
+    for name in ("s1", "s2"):
+        story = Story(name)
+        store.append(Append(session_id=name, drafts=(story.propose("c1"), story.propose("c2"))))
+        rows += story.rows("c1", "c2")
+    assert len(store.rebuild(iter(rows), write=True)) == 4
+    assert [(call.position, call.row.call_id) for call in store.calls(CallFilter(), limit=9)] == [(1, "c1"), (2, "c2")]
 
 
 def test_a_rebuild_that_fails_leaves_all(store: Store, url: str) -> None:
