@@ -64,10 +64,13 @@ class Lock:
 
     tools: Mapping[str, LockedTool] = field(default_factory=dict)
 
-    def version(self, tool: str, number: int) -> LockedVersion | None:
-        """Return a version as it was published."""
-        locked = self.tools.get(tool)
-        return locked.versions.get(number) if locked else None
+    def of(self, definition: ToolDefinition) -> LockedTool:
+        """Return the versions and upcasts of a tool that were published, under its name and those that it gave up."""
+        found = [self.tools[name] for name in (*definition.renamed, definition.name) if name in self.tools]
+        versions = {number: version for each in found for number, version in each.versions.items()}
+        return LockedTool(
+            versions=versions, upcasts={file: each for one in found for file, each in one.upcasts.items()}
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +142,7 @@ def upcast_file(upcast: Upcast) -> str:
 
 def is_draft(definition: ToolDefinition, number: int, lock: Lock) -> bool:
     """Whether a version is not published: above the current one, and not locked."""
-    return number > definition.current and lock.version(definition.name, number) is None
+    return number > definition.current and number not in lock.of(definition).versions
 
 
 def extended(lock: Lock, catalog: Catalog, folders: Mapping[str, Documents]) -> tuple[Lock, tuple[Addition, ...]]:
@@ -147,41 +150,59 @@ def extended(lock: Lock, catalog: Catalog, folders: Mapping[str, Documents]) -> 
     Return the lock with all that the catalog publishes now, and what was added to it.
 
     *folders*: the JSON files of each tool, by the tool's name. What is locked already stays as it is, whatever the
-    files say; drafts (versions above the current one) are left out.
+    files say, and under the name that the tool had then; drafts (versions above the current one) are left out.
     """
     growing = _Growing()
     tools = dict(lock.tools)
-    for name in sorted(catalog.tools):
-        before = tools.get(name)
-        if before is None:
+    for name, definition in sorted(catalog.tools.items()):
+        now = {
+            number: lock_of(version, folders[name], catalog.significant)
+            for number, version in sorted(definition.versions.items())
+        }
+        if name not in tools:
             growing.add("tool", name, name)
-        tools[name] = _grown(before or LockedTool(), catalog.tools[name], catalog, folders[name], growing)
+        for each in (*definition.renamed, name):
+            if each in tools:
+                tools[each] = replace(tools[each], versions=_worded(each, tools[each], now, growing))
+        tools[name] = _grown(tools.get(name, LockedTool()), lock.of(definition), definition, now, growing)
     return Lock(tools=tools), tuple(growing.additions)
 
 
-def _grown(
-    locked: LockedTool, definition: ToolDefinition, catalog: Catalog, documents: Documents, growing: _Growing
-) -> LockedTool:
-    name = definition.name
+def _worded(
+    name: str, locked: LockedTool, now: Mapping[int, LockedVersion], growing: _Growing
+) -> Mapping[int, LockedVersion]:
+    """Return the locked versions, each with the wording that it has now."""
     versions = dict(locked.versions)
-    for number, version in sorted(definition.versions.items()):
-        now = lock_of(version, documents, catalog.significant)
-        if number not in versions and number <= definition.current:
-            versions[number] = now
-            growing.add("version", name, number)
-        elif number in versions and now.wordings[0] not in versions[number].wordings[-1:]:
-            versions[number] = replace(versions[number], wordings=(*versions[number].wordings, *now.wordings))
+    for number in sorted(versions.keys() & now.keys()):
+        if now[number].wordings[0] not in versions[number].wordings[-1:]:
+            wordings = (*versions[number].wordings, *now[number].wordings)
+            versions[number] = replace(versions[number], wordings=wordings)
             growing.add("wording", name, number)
-    upcasts = dict(locked.upcasts)
+    return versions
+
+
+def _grown(
+    locked: LockedTool,
+    before: LockedTool,
+    definition: ToolDefinition,
+    now: Mapping[int, LockedVersion],
+    growing: _Growing,
+) -> LockedTool:
+    """Return what is locked under a tool's name with all that no name of it has yet; *before*: what they have."""
+    name = definition.name
+    versions = {n: each for n, each in now.items() if n <= definition.current and n not in before.versions}
+    for number in versions:
+        growing.add("version", name, number)
+    published, upcasts = before.versions.keys() | versions.keys(), dict(locked.upcasts)
     for upcast in definition.upcasts.values():
         file = upcast_file(upcast)
-        if file not in upcasts and upcast.to_version in versions:
+        if file not in before.upcasts and upcast.to_version in published:
             upcasts[file] = upcast.digest
             growing.add("upcast", name, file)
     new = [each for each in definition.reserved if each not in locked.reserved]
     for each in new:
         growing.add("reserved", name, each)
-    return LockedTool(versions=versions, upcasts=upcasts, reserved=(*locked.reserved, *new))
+    return LockedTool(versions={**locked.versions, **versions}, upcasts=upcasts, reserved=(*locked.reserved, *new))
 
 
 def to_wire(lock: Lock) -> JsonObject:

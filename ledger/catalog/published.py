@@ -157,9 +157,10 @@ def _unlocked(sources: Sources) -> Iterator[Note]:
         yield Note(code="not_locked", path=sources.lock_path, message=message, hint=hint)
         return
     for definition in sources.catalog.tools.values():
-        yield from _unlocked_upcasts(sources.lock, definition, hint)
+        locked = sources.lock.of(definition)
+        yield from _unlocked_upcasts(locked, definition, hint)
         for number in definition.versions:
-            if number <= definition.current and sources.lock.version(definition.name, number) is None:
+            if number <= definition.current and number not in locked.versions:
                 message = f"this version is offered, and {LOCK} does not have it"
                 yield Note(
                     code="not_locked",
@@ -171,9 +172,8 @@ def _unlocked(sources: Sources) -> Iterator[Note]:
                 )
 
 
-def _unlocked_upcasts(lock: Lock, definition: ToolDefinition, hint: str) -> Iterator[Note]:
+def _unlocked_upcasts(locked: LockedTool, definition: ToolDefinition, hint: str) -> Iterator[Note]:
     """Yield the upcasts to published versions that are not published: they may carry calls, and be edited."""
-    locked = lock.tools.get(definition.name, LockedTool())
     for upcast in definition.upcasts.values():
         if upcast.to_version in locked.versions and upcast_file(upcast) not in locked.upcasts:
             yield Note(

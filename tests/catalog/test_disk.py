@@ -42,8 +42,7 @@ def test_a_lock_is_read_as_it_was_written() -> None:
     document = json.loads(json.dumps(to_wire(lock)))
     assert meta_schema("lock").violations(document) == ()
     assert from_wire(document) == lock
-    assert lock.version("look_at", 10) == version
-    assert (lock.version("look_at", 2), lock.version("nobody", 1)) == (None, None)
+    assert lock.tools["look_at"].versions[10] == version
 
 
 def test_sources_are_read_in_order(shelf: Shelf) -> None:

@@ -235,8 +235,36 @@ def test_a_tool_that_got_another_name_keeps_what_was_published(shelf: Shelf) -> 
     assert shelf.report().findings == ()
     shelf.publish()
     assert shelf.said() == []
-    lock = read_lock(shelf.root)
-    assert lock is not None
-    assert {name: list(tool.versions) for name, tool in lock.tools.items()} == {"look_at": [1], "view": [1, 2]}
     shelf.write("view/v1.json", OTHER)
     assert {code for code, _, _ in shelf.said()} >= {"version_edited"}
+
+
+def test_versions_are_published_under_the_name_that_they_had(shelf: Shelf) -> None:
+    """What the old name has in the lock is published, upcasts too; another wording is taken in there, once."""
+    shelf.tool("look_at", schemas=(SCHEMA, SCHEMA))
+    shelf.write("look_at/v1-v2.upcast.json", {"tool": "look_at", "from": 1, "to": 2, "assertedBy": "ada", "ops": []})
+    shelf.publish()
+    (shelf.root / "look_at").rename(shelf.root / "view")
+    shelf.tool("view", schemas=(SCHEMA, SCHEMA, SCHEMA), reserved=["look_at"], description="Look at look_at.")
+    names = {"op": "rename_tool", "from": "look_at", "to": "view"}
+    step = {"tool": "view", "from": 2, "to": 3, "assertedBy": "ada", "ops": [names]}
+    shelf.write("view/v2-v3.upcast.json", step)
+    unlocked = [(note.version, note.code) for note in shelf.report().notes if note.code == "not_locked"]
+    assert unlocked == [(3, "not_locked")]
+    assert [(each.what, each.name) for each in shelf.publish()] == [
+        ("tool", "view"),
+        ("version", "3"),
+        ("upcast", "v2-v3.upcast.json"),
+        ("reserved", "look_at"),
+    ]
+    lock = read_lock(shelf.root)
+    assert lock is not None
+    assert {name: list(tool.versions) for name, tool in lock.tools.items()} == {"look_at": [1, 2], "view": [3]}
+    shelf.edit("view/tool.json", description="Look again.")
+    assert {code for code, _, _ in shelf.said()} == {"description_changed"}
+    assert [(each.tool, each.what, each.name) for each in shelf.publish()] == [
+        ("look_at", "wording", "1"),
+        ("look_at", "wording", "2"),
+        ("view", "wording", "3"),
+    ]
+    assert (shelf.said(), shelf.publish()) == ([], ())
