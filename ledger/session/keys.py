@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ledger.calls import Call
-from ledger.catalog import with_defaults
 from ledger.errors import KeyConflict
 from ledger.execution.requests import Steps, io
 from ledger.gates import decode
 from ledger.providers.port import ProposedCall
 from ledger.replay import call_at, session_at
-from ledger.session.carrying import same_intent, told_apart
+from ledger.schema_migration.judging import to_run
+from ledger.session.carrying import same_intent, same_run, told_apart
 from ledger.session.core import Core
 from ledger.session.redaction import sensitive
 from ledger.session.work import digest_of
@@ -21,9 +21,10 @@ def recorded_under(core: Core, call: ProposedCall, key: str) -> Steps[Call | Non
     """
     Return the call that holds this key in the tenant, or None.
 
-    Arguments that differ only in key order or white space are the same. Raises `KeyConflict` where tool or arguments
-    differ (https://github.com/nensii21/devlink/pull/1200: keyed by the key alone, another request got its response), or
-    where nobody can compare them; its hint is to take another key only where they surely differ.
+    Arguments that differ only in key order, white space or defaults that are written out are the same. Raises
+    `KeyConflict` where tool or arguments differ (https://github.com/nensii21/devlink/pull/1200: keyed by the key alone,
+    another request got its response), or where nobody can compare them; its hint is to take another key only where they
+    surely differ.
     """
     store = core.wiring.store
     row = yield from io(lambda: store.keyed(core.tenant or "", key))
@@ -81,8 +82,9 @@ def _same(core: Core, found: Call, call: ProposedCall) -> bool:
     version = core.wiring.registry.form(call.name)
     shown, secrets = sensitive(version.schema if version else {}, decoded)
     if secrets and version is not None and found.call_id in core.wiring.masked:
-        applied = version.contract.apply_defaults
-        to_run = with_defaults(version.schema, decoded) if applied else decoded
-        return digest_of(core, to_run, masked=True) == found.arguments_digest
+        return digest_of(core, to_run(version, decoded), masked=True) == found.arguments_digest
     number = version.version if version is not None and version.tool == call.name else None
-    return found.arguments is not None and same_intent(core, found, number, decoded, shown)
+    run = [to_run(version, each) if version is not None else each for each in (decoded, shown)]
+    # Who writes a default out asks for what ran: told to take another key, it would run twice.
+    alike = same_intent(core, found, number, decoded, shown) or same_run(core, found, number, *run)
+    return alike and found.arguments is not None

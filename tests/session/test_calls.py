@@ -75,6 +75,25 @@ def test_an_idempotency_key_of_the_host_is_unique_in_its_tenant(ledger: Ledger) 
     assert started.idempotency_key == "K"
 
 
+def test_a_default_that_is_written_out_is_the_same_under_a_key(ledger: Ledger) -> None:
+    """What would run with the same arguments is no other call: told to take a new key, it would run twice."""
+    paid = []
+
+    @ledger.tool("pay", effect="external", apply_defaults=True)
+    def pay(cents: int, currency: str = "EUR") -> None:
+        """Pay."""
+        paid.append((cents, currency))
+
+    session = ledger.session("s")
+    full = {"cents": 5, "currency": "EUR"}
+    for key, first, again in (("A", {"cents": 5}, full), ("B", full, {"cents": 5})):
+        called = session.call("pay", first, idempotency_key=key)
+        assert session.call("pay", again, idempotency_key=key).call_id == called.call_id
+        with pytest.raises(KeyConflict):
+            session.call("pay", {"cents": 5, "currency": "USD"}, idempotency_key=key)
+    assert paid == [(5, "EUR")] * 2
+
+
 def lambda_tool(to: str) -> str:
     """Do something else."""
     return to
