@@ -258,6 +258,10 @@ def _in_flight(call: Call) -> JsonObject:
 
 
 def _abandoned(call: Call) -> JsonObject:
+    if call.review is not None and call.review.settled_by is not None:  # nobody's word was about this one
+        if any(isinstance(each, dict) and "supersededBy" in each for each in call.review.evidence):
+            return {"status": "failed", "code": "superseded", "message": texts.COPY_REPLACED, "next": "query_state"}
+        return {"status": "failed", "code": "abandoned", "message": texts.COPY_ENDED, "next": "query_state"}
     if _unsure(call):
         return {"status": "failed", "code": "abandoned", "message": texts.GIVEN_UP, "next": "query_state"}
     return {"status": "failed", "code": "abandoned", "message": texts.ENDED_UNRUN, "next": "stop"}

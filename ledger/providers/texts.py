@@ -22,6 +22,14 @@ COPY: Final = (
     f"{NOT_EXECUTED} It repeats an earlier call whose end is not settled; that one counts. "
     "Do not send it again; query the state instead."
 )
+_COPIED: Final = f"{NOT_EXECUTED} It repeats an earlier call"
+COPY_ENDED: Final = (
+    f"{_COPIED}, which was ended; what is told of that one counts. Do not send it again; query the state instead."
+)
+COPY_REPLACED: Final = (
+    f"{_COPIED}, and a person put another call in the place of that one: the end of the new call counts. "
+    "Do not send it again; query the state instead."
+)
 ENDED_UNRUN: Final = f"{NOT_EXECUTED} A person ended it, and it will not run."
 REPLACED: Final = f"{NOT_EXECUTED} A person put another call in its place."
 CANCELLED: Final = "Send it again only if it is still needed."

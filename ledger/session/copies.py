@@ -12,11 +12,13 @@ _CARRIED: Final[dict[State, Verdict]] = {"succeeded": "happened", "failed": "did
 
 
 def settled_by(original: Call) -> CallReviewed:
-    """Return how the original's end is carried over to its copy."""
+    """Return how the original's end is carried over to its copy; evidence names the call that took its place."""
+    heir = original.superseded_by
     return CallReviewed(
         verdict=_CARRIED.get(original.state, "abandon"),
         by="ledger",
         settled_by=original.call_id,
+        evidence=() if heir is None else ({"supersededBy": heir},),
         result=original.result if original.state == "succeeded" else None,
         result_known=original.result_known if original.state == "succeeded" else False,
     )

@@ -8,6 +8,7 @@ import pytest
 
 from ledger import Ask, Deny, Ledger
 from ledger.errors import VerdictRefused
+from ledger.providers.answer import answer
 from ledger.testing import crash
 from tests.recovery.scenes import SESSION, Scene
 from tests.session.agents import answers, asked, recorded
@@ -42,9 +43,9 @@ def test_a_write_in_doubt_is_not_sent_again(scene: Scene) -> None:
     [copy] = results.calls
     assert (copy.state, copy.call.reason, copy.call.flag.duplicate_of) == ("needs-review", "duplicate", original)
     assert (len(scene.ran), scene.checked) == (1, 0)
-    [answer] = answers(results.messages)
-    assert (answer["status"], answer["code"], answer["next"]) == ("needs_review", "duplicate", "query_state")
-    assert "NOT EXECUTED" in answer["message"]
+    [told] = answers(results.messages)
+    assert (told["status"], told["code"], told["next"]) == ("needs_review", "duplicate", "query_state")
+    assert "NOT EXECUTED" in told["message"]
 
 
 def test_a_copy_of_a_copy_names_the_original(scene: Scene) -> None:
@@ -112,6 +113,20 @@ def test_the_originals_verdict_settles_its_copies_in_one_commit(
     assert [(r.body.verdict, r.body.settled_by) for r in reviews[1:]] == [(copied, original)] * 2  # type: ignore[union-attr]  # verdicts
     if verdict == "happened":
         assert desk.find(copies[1]).result == {"done": 9}
+
+
+def test_a_copy_of_what_a_person_replaced_is_told_so(scene: Scene) -> None:
+    """Nobody gave the copy up: other arguments stand for its original, and its model reads that."""
+    original = doubted(scene)
+    ledger = scene.open()
+    copy = ask_again(ledger).calls[0].call_id
+    scene.open().resolve(original, "did-not-happen", arguments={"number": 3}, by="ada")
+    heir = ledger.find(original).superseded_by
+    told = answer(ledger.find(copy))
+    assert (told["code"], "a person put another call in the place" in told["message"]) == ("superseded", True)
+    review = ledger.find(copy).review
+    assert review is not None
+    assert (review.settled_by, review.evidence) == (original, ({"supersededBy": heir},))
 
 
 def test_a_verdict_on_a_copy_is_refused(scene: Scene) -> None:
