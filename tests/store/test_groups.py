@@ -121,6 +121,20 @@ def stored(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Sto
     store.close()
 
 
+def test_a_call_id_of_two_sessions_stays_the_firsts(stored: tuple[Store, HandClock]) -> None:
+    """Which call a row is about is not changed by a later one, be it of the same group or not."""
+    store, _ = stored
+    assert isinstance(store, Grouped)
+    first, other = (
+        Append(session_id=name, drafts=(story.propose("c1"),), calls=story.rows("c1"))
+        for name, story in (("a", Story("a", principal="ada")), ("b", Story("b", principal="bob")))
+    )
+    assert all(isinstance(answer, Appended) for answer in store._committing.commit([first, other]))
+    row = store.call("c1")
+    assert row is not None
+    assert (row.session_id, row.principal) == ("a", "bob")
+
+
 def test_a_group_leaves_what_its_requests_leave_alone(stored: tuple[Store, HandClock]) -> None:
     """Each gets the answer it would get alone, in whatever company; the positions it is told are its events'."""
     store, time = stored

@@ -15,6 +15,7 @@ from ledger.calls import CallRow
 from ledger.errors import KeyConflict, LedgerError
 from ledger.events import SessionOpened, ToolVersionPublished
 from ledger.store import places, rules, tags
+from ledger.store.columns import IDENTITY
 from ledger.store.port import Append, Appended, Head, StoredEvent
 from ledger.store.postgres import sql
 from ledger.store.postgres.door import Connection, Cursor, pipeline, send_rows
@@ -92,13 +93,19 @@ class Changes:
         self._links += links
         self._after[request.session_id] = after = rules.moved(after, links[-1])
         self._freed += freed
-        self._calls |= {row.call_id: row for row in request.calls}
+        self._put_calls(request.calls)
         self._rest += self._beside(request)
         if request.guards:  # a repeated append is refused by the server here, and takes no place again
             self.flush()
             places.take(request.guards, self._places, self._now)
         self.made = True
         return Outcome(Appended(sequences=tuple(link.sequence for link in links), positions=(), head=after), start)
+
+    def _put_calls(self, rows: Sequence[CallRow]) -> None:
+        """Take in rows; which call it is stays as the first row says, as it does where that one is stored already."""
+        for row in rows:
+            known = self._calls.get(row.call_id)
+            self._calls[row.call_id] = row if known is None else CallRow._make((*known[:IDENTITY], *row[IDENTITY:]))
 
     def _admit(self, request: Append) -> None:
         """Look for places; a clock that was set back is kept in mind also where there is none."""
