@@ -204,7 +204,11 @@ def _quarantine_reserved(tools: dict[str, ToolDefinition], faults: list[Fault]) 
     reserved = {name: definition for definition in tools.values() for name in definition.reserved}
     for name in sorted(reserved.keys() & tools.keys()):
         message = f"this name is reserved by {reserved[name].name}: names are never used again"
-        hint = f"Take another name; or this folder away, if its tool is {reserved[name].name} now."
+        heir = reserved[name]
+        hint = f"Take another name; or this folder away, if its tool is {heir.name} now."
+        if name in heir.renamed:
+            command = f"`ledger tool rename {name} {heir.name}`"
+            hint = f"If a rename was cut short, {command} finishes it. Else take another name."
         faults.append(Fault(tool=name, path=tools.pop(name).path, pointer="/name", message=message, hint=hint))
     heirs = [(old, definition) for definition in tools.values() for old in definition.renamed]
     for old, definition in heirs:

@@ -137,7 +137,7 @@ def rename(shell: Shell, old: str, new: str, *, asserted_by: str | None, dry_run
 
     Moves its folder, copies the newest version to the next one, which becomes the current one, keeps the old name from
     use, and writes the upcast file with `rename_tool`. Nothing is carried by that file until somebody asserts it.
-    A name that any tool ever had is refused.
+    A name that any tool ever had is refused. What was cut short is finished by the same command.
     """
     from ledger.cli.renaming import rename_lines, renaming
 

@@ -151,13 +151,72 @@ def test_a_folder_that_cannot_be_copied_stays_as_it_was(shelf: Shelf) -> None:
     assert sorted(shelf.root.rglob("*")) == before
 
 
-def test_a_folder_of_the_old_name_that_is_still_there_is_told(shelf: Shelf) -> None:
-    """A process that died between the two leaves the new one whole, and the old one for somebody to take away."""
-    shutil.copytree(shelf.root / "look_at", shelf.root / "kept")
+CUT = [("look_at", ".look_at.7.old"), ("look_at",), (".look_at.7.old",)]
+"""What a process that died between the steps of a rename may leave of the old folder."""
+
+
+@pytest.mark.parametrize("left", CUT)
+def test_a_rename_that_was_cut_short_is_finished(shelf: Shelf, left: tuple[str, ...]) -> None:
+    """The new folder is whole; the check names the command, and that takes away what is left, once."""
+    (shelf.root / "look_at/README.md").write_text("Kept.")
+    shutil.copytree(shelf.root / "look_at", shelf.root.parent / "kept")
+    ledger("tool", "rename", "look_at", "view", "--asserted-by", "ada")
+    for name in left:
+        shutil.copytree(shelf.root.parent / "kept", shelf.root / name)
+    if "look_at" in left:
+        [found] = shelf.report().findings
+        assert found.tool == "look_at"
+        assert "`ledger tool rename look_at view` finishes it" in (found.hint or "")
+    before = sorted(shelf.root.rglob("*"))
+    rehearsed = data("tool", "rename", "look_at", "view", "--dry-run")
+    assert (rehearsed["takenAway"], rehearsed["finished"]) == ([f"schemas/tools/{name}" for name in left], True)
+    assert sorted(shelf.root.rglob("*")) == before
+    lines = ledger("tool", "rename", "look_at", "view").stdout.splitlines()
+    assert lines[:2] == ["look_at is view from version 2 on.", "That rename was cut short, and is finished now."]
+    assert lines[2 : 2 + len(left)] == [f"removed  schemas/tools/{name}" for name in left]
+    assert not any("assertedBy" in line for line in lines)
+    assert sorted(each.name for each in shelf.root.iterdir()) == ["catalog.lock.json", "view"]
+    assert shelf.report().findings == ()
+    assert failure("tool", "rename", "look_at", "view")[1] == "catalog_fault"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("v1.json", "{}"),
+        ("more.txt", "New."),
+        ("tool.json", "[]"),
+        ("tool.json", "{}"),
+        ("tool.json", '{"name": "look_at", "description": "Another.", "versions": {}}'),
+        ("tool.json", '{"name": "look_at", "versions": {"1": {}}}'),
+    ],
+)
+def test_what_is_not_in_the_new_folder_is_not_taken_away(shelf: Shelf, name: str, text: str) -> None:
+    """A folder of the old name that says anything else was somebody's work."""
+    shutil.copytree(shelf.root / "look_at", shelf.root.parent / "kept")
     ledger("tool", "rename", "look_at", "view")
-    (shelf.root / "kept").rename(shelf.root / "look_at")
-    [found] = shelf.report().findings
-    assert (found.tool, found.hint) == ("look_at", "Take another name; or this folder away, if its tool is view now.")
+    shutil.copytree(shelf.root.parent / "kept", shelf.root / "look_at")
+    shelf.write(f"look_at/{name}", text)
+    status, code, message = failure("tool", "rename", "look_at", "view")
+    assert (status, code) == (1, "catalog_fault")
+    assert f"schemas/tools/look_at/{name} is not in schemas/tools/view as it is" in message
+    assert (shelf.root / "look_at" / name).read_text() == text
+
+
+def test_what_cannot_be_taken_away_is_told(shelf: Shelf) -> None:
+    """The rename is as far as it was."""
+    ledger("tool", "rename", "look_at", "view")
+    shelf.write(".look_at.7.old", "a file")
+    assert "cannot be taken away" in failure("tool", "rename", "look_at", "view")[2]
+
+
+def test_a_name_that_is_only_kept_from_use_is_no_rename(shelf: Shelf) -> None:
+    """Nobody can finish what no step says."""
+    shelf.tool("view", reserved=["look_at"])
+    [hint] = [
+        found.hint for found in shelf.report().findings if found.tool == "look_at" and found.code == "quarantined"
+    ]
+    assert hint == "Take another name; or this folder away, if its tool is view now."
 
 
 def test_how_a_renamed_tool_is_told(shelf: Shelf) -> None:
