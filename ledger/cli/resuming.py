@@ -105,10 +105,11 @@ def _until(drain: Drain, reports: Iterable[Report]) -> Iterator[Report]:
             yield report
             if drain.signal is not None:
                 return
-    except Interrupted as left:
+    except KeyboardInterrupt as left:
         if drain.signal is None:
             raise
-        yield left.report
+        if isinstance(left, Interrupted):
+            yield left.report
 
 
 def _follow(told: _Told, drain: Drain) -> None:

@@ -51,7 +51,7 @@ def resume_one(ledger: Ledger, session_id: str, *, execute: bool, dry_run: bool 
     """
     Resume a session and say what became of it.
 
-    Raises `UnknownSession`, `SessionOwned`, `StoreError`s, and `Interrupted` for a KeyboardInterrupt.
+    Raises `UnknownSession`, `SessionOwned`, `StoreError`s, and `Interrupted` for a KeyboardInterrupt behind a decision.
     """
     session = ledger.session(session_id, wait=wait)
     head = ledger.reader.head(session_id)
@@ -59,6 +59,8 @@ def resume_one(ledger: Ledger, session_id: str, *, execute: bool, dry_run: bool 
         found = session.resume(dry_run=dry_run, execute=execute)
     except KeyboardInterrupt as error:
         decisions = _decisions_after(ledger, session_id, head.sequence if head is not None else 0)
+        if not decisions:  # it had only waited for its turn, or looked: nothing became of the session
+            raise
         raise Interrupted(_report(session, Recovered(decisions))) from error
     return _report(session, found)
 

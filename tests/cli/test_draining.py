@@ -62,10 +62,10 @@ def test_a_session_that_was_cut_short_is_told_behind_a_signal(tmp_path: Path) ->
     """What the limit interrupts is the last report; an interruption that nobody asked for is one."""
 
     def interrupt(name: str) -> Report:
-        raise Interrupted(Report(name))
+        raise Interrupted(Report(name)) if name else KeyboardInterrupt
 
-    def reports() -> Iterator[Report]:
-        yield interrupt("a")
+    def reports(name: str = "a") -> Iterator[Report]:
+        yield interrupt(name)
 
     with opened(tmp_path) as ledger, draining(ledger) as drain:
         with pytest.raises(KeyboardInterrupt):
@@ -73,3 +73,4 @@ def test_a_session_that_was_cut_short_is_told_behind_a_signal(tmp_path: Path) ->
         os.kill(os.getpid(), signal.SIGTERM)
         assert drain.wait(60)
         assert list(_until(drain, reports())) == [Report("a")]
+        assert list(_until(drain, reports(""))) == []  # nothing was decided yet
