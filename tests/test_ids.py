@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 import time
 import uuid
 from collections.abc import Iterator
@@ -58,6 +59,19 @@ def test_ids_of_many_threads_differ() -> None:
     with ThreadPoolExecutor(8) as pool:
         made = list(pool.map(lambda _: make(), range(2000)))
     assert len(set(made)) == 2000
+
+
+def test_the_system_is_asked_once_for_many_ids() -> None:
+    """Each question lets all other threads go first; none of what was fetched is used twice."""
+    asked: list[int] = []
+
+    def entropy(count: int) -> bytes:
+        asked.append(count)
+        return b"".join((len(asked) * 100 + number).to_bytes(8, sys.byteorder) for number in range(count // 8))
+
+    make = Uuid7(lambda: 7, entropy)
+    made = {make()[19:] for _ in range(64)}
+    assert (asked, len(made)) == ([256, 256], 64)
 
 
 def test_a_forked_child_takes_no_chance_of_its_parent() -> None:
