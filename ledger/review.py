@@ -164,6 +164,9 @@ def may_supersede(call: Call, answer: Answer | None, reviewer: Reviewer) -> None
     if in_doubt and (answer is None or answer.verdict != "did-not-happen"):
         hint = "Say --did-not-happen as well, once you know."
         raise VerdictRefused(f"call {call.call_id} may have run already", hint=hint)
+    if answer is not None and answer.verdict in ("happened", "abandon"):  # the word would be lost, and the new call run
+        hint = "Leave the arguments out; or leave that word out, and a new call takes its place."
+        raise VerdictRefused(f"with {answer.verdict} nothing runs, also not with other arguments", hint=hint)
     _asked(call, reviewer)
 
 

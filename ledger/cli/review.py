@@ -243,7 +243,7 @@ def resolve(
         found = ledger.find(call)
         if verdict["digest"] is not None and "arguments" not in given:
             said["digest"] = whole_digest(found, verdict["digest"])
-        answered(shell, ledger, ledger.resolve(found.call_id, word, **said), _told(word, given), by)
+        answered(shell, ledger, ledger.resolve(found.call_id, word, **said), _told(word, given), by, asked=found)
 
 
 def _verdict(
@@ -254,7 +254,11 @@ def _verdict(
 
     words = [("happened", happened is not None), ("did-not-happen", did_not_happen), ("abandon", abandon)]
     said = [word for word, is_said in words if is_said]
-    if len(said) > 1 or (said and said[0] != "did-not-happen" and (run or arguments is not None)):
+    settled = len(said) == 1 and said[0] != "did-not-happen"
+    if settled and arguments is not None:
+        message = f"Give one verdict: with --{said[0]} nothing runs, and a new call with --arguments would."
+        raise click.UsageError(message, click.get_current_context())
+    if len(said) > 1 or (settled and run):
         raise click.UsageError("Give one verdict.", click.get_current_context())
     if run and arguments is not None:
         raise click.UsageError(

@@ -67,8 +67,10 @@ def whole_digest(call: Call, given: str | None) -> str | None:
     return known if given and len(given) >= _SHORTEST_DIGEST and known.startswith(given) else given
 
 
-def answered(shell: Shell, ledger: Ledger, said: Verdicts, verb: str, by: str | None) -> None:
-    """Print what was recorded and what happens next."""
+def answered(
+    shell: Shell, ledger: Ledger, said: Verdicts, verb: str, by: str | None, *, asked: Call | None = None
+) -> None:
+    """Print what was recorded and what follows; *asked*: the call asked about, where another may have its place."""
     call = said.call
     owner = _Owner(ledger, call) if call.state == "authorized" else None
     follows = said.next if owner is None else owner.next_step(shell)
@@ -89,7 +91,7 @@ def answered(shell: Shell, ledger: Ledger, said: Verdicts, verb: str, by: str | 
     line: Line = (*what, Ink(call.state, tone_of(call.state)), " now.")
     shell.out.show(data, [line, follows, *(_still_waits(shell, call, each) for each in held)])
     if decided and call.state == "authorized":
-        _warn_of_a_repeat(shell, ledger, call)
+        _warn_of_a_repeat(shell, ledger, asked or call, call)
 
 
 def _still_waits(shell: Shell, call: Call, held: str) -> str:
@@ -97,12 +99,14 @@ def _still_waits(shell: Shell, call: Call, held: str) -> str:
     return f"Call {tail(held)} still waits: it may repeat this one, which {Repeated(call).standing}: {look}"
 
 
-def _warn_of_a_repeat(shell: Shell, ledger: Ledger, call: Call) -> None:
+def _warn_of_a_repeat(shell: Shell, ledger: Ledger, asked: Call, now: Call) -> None:
     """Say that what a person let run may repeat what happened: it is their word, and they may not have seen that."""
-    other = repeated_call(ledger.reader, call)
+    other = repeated_call(ledger.reader, asked)
     if other is not None and (repeated := Repeated(other)).happened:
-        words = f"call {tail(other.call_id)}, which this one may repeat, {repeated.standing}"
-        shell.out.warn(f"{words}: running this one would do it once more")
+        replaced = asked.call_id != now.call_id
+        words = f"call {tail(other.call_id)}, which {'the old one' if replaced else 'this one'} may repeat, "
+        more = "the new one runs beside it" if replaced else "running this one would do it once more"
+        shell.out.warn(f"{words}{repeated.standing}: {more}")
 
 
 class _Owner:

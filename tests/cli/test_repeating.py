@@ -105,6 +105,15 @@ def test_to_run_what_repeats_something_that_happened_is_warned_of(here: tuple[st
     assert "Warning" not in ledger("review", "note", second, "Yes, once more.").stderr
 
 
+def test_other_arguments_beside_something_that_happened_are_warned_of(here: tuple[str, str]) -> None:
+    """The new call stands for one that may repeat it, though it may be on another amount."""
+    first, second = here
+    ledger("review", "resolve", first, "--happened", "--by", "ada")
+    told = ledger("review", "resolve", second, "--arguments", '{"amount": 7, "currency": "EUR"}')
+    words = f"Warning: call {first[-8:]}, which the old one may repeat, happened (says ada): the new one runs beside it"
+    assert (told.exit_code, words in told.stderr) == (0, True)
+
+
 @pytest.mark.parametrize(("folder", "told"), [("catalog", True), ("schemas/tools", False)])
 def test_how_two_versions_compare_is_told_where_a_file_says_it(
     here: tuple[str, str], monkeypatch: pytest.MonkeyPatch, folder: str, told: bool

@@ -127,6 +127,16 @@ def test_other_arguments_are_for_who_was_asked_too(scene: Scene) -> None:
     assert desk.find(call_id).state == "superseded"
 
 
+@pytest.mark.parametrize("verdict", ["happened", "abandon"])
+def test_other_arguments_beside_a_verdict_that_lets_nothing_run_are_refused(scene: Scene, verdict: str) -> None:
+    """The word would be lost, and the new call run."""
+    call_id = not_started(scene)
+    desk = scene.open()
+    with pytest.raises(VerdictRefused, match=f"with {verdict} nothing runs"):
+        desk.resolve(call_id, verdict, arguments={"number": 2}, by="ada")
+    assert desk.find(call_id).state == "needs-review"
+
+
 def test_an_approval_is_bound_to_the_arguments_that_were_seen(scene: Scene) -> None:
     """With the digest of other arguments it is refused."""
     call_id = awaiting(scene)
