@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ledger.errors import LedgerError
-from ledger.events import CallProposed
+from ledger.events import CallProposed, ToolVersionPublished
 from ledger.store import rules
 from ledger.store.memory import MemoryStore
 from ledger.store.port import Append, Appended, Store, Take
@@ -156,3 +159,24 @@ def test_a_group_leaves_what_its_requests_leave_alone(stored: tuple[Store, HandC
                     assert answer.positions == tuple(places[draft.event.event_id] for draft in request.drafts)
 
     run()
+
+
+def test_a_version_that_is_published_in_a_group_is_kept_beside_it(
+    stored: tuple[Store, HandClock], request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """Who looks into the tables finds the tool's version, whoever else wrote in that transaction."""
+    store, file = stored[0], tmp_path / "ledger.db"
+    assert isinstance(store, Grouped)
+    body = ToolVersionPublished(schema={"type": "object"}, contract={}, description="d", description_digest="x")
+    told = Story("a")
+    published = told.event(body, event_id="e1", tool="pay", schema_version=2, schema_digest="y")
+    beside = Append(session_id="b", drafts=(Story("b").event(note("x"), event_id="e1"),))
+    store._committing.commit([Append(session_id="a", drafts=(published,)), beside])
+    asked = "SELECT tool, version, schema_digest FROM tool_version"
+    if file.exists():
+        with closing(sqlite3.connect(file)) as connection:
+            found = connection.execute(asked).fetchall()
+    else:
+        with psycopg.connect(request.getfixturevalue("server_url")) as server:
+            found = server.execute(asked).fetchall()
+    assert found == [("pay", 2, "y")]
