@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
+from weakref import WeakSet
 
 _AHEAD: Final = 32
 """Ids whose randomness is fetched at once: whoever asks the system lets all other threads go first, 7 times a call."""
@@ -30,6 +31,7 @@ class Uuid7:
         self._last = 0  # milliseconds << 12 | counter
         self._lock = threading.Lock()
         self._ahead: tuple[int, list[int]] = 0, []  # the process that fetched it, and what is left of it
+        _MAKERS.add(self)
 
     def __call__(self) -> str:
         """Return the next id."""
@@ -52,6 +54,23 @@ class Uuid7:
         noise = some.pop()
         self._ahead = pid, some
         return noise
+
+    def forget(self) -> None:
+        """Start anew in a forked child: the thread that held the lock is not here, and may never give it back."""
+        self._lock = threading.Lock()
+        self._ahead = 0, []
+
+
+_MAKERS: Final[WeakSet[Uuid7]] = WeakSet()
+
+
+def _forget_all() -> None:
+    for maker in list(_MAKERS):
+        maker.forget()
+
+
+if hasattr(os, "register_at_fork"):  # pragma: no branch - only Windows cannot fork
+    os.register_at_fork(after_in_child=_forget_all)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import sys
 import time
 import uuid
@@ -90,6 +91,17 @@ def test_a_forked_child_takes_no_chance_of_its_parent() -> None:
     os.close(writing)
     assert len(theirs) == 40
     assert len({each[19:] for each in ours + theirs}) == 80
+
+
+def test_a_forked_child_waits_for_no_thread_of_its_parent() -> None:
+    """A thread that makes an id while another one forks is not in the child, which never gets back what it holds."""
+    make = Uuid7(lambda: 7, os.urandom)
+    with make._lock:
+        pid = os.fork()
+        if pid == 0:
+            signal.alarm(20)  # ends a child that waits
+            os._exit(len(make()))
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 36
 
 
 def test_chance_differs_between_makers() -> None:
