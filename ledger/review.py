@@ -94,8 +94,8 @@ def resolve(call: Call, answer: Answer, reviewer: Reviewer) -> CallReviewed:
     Return the verdict's event.
 
     Raises `VerdictRefused` where the call does not wait, is a copy (its original's end settles it), could have
-    run and `run` alone is asked for, was imported and is to run, or would run by the word of somebody whom its policy
-    did not ask.
+    run and `run` alone is asked for, was imported or is the provider's and is to run, or would run by the word of
+    somebody whom its policy did not ask.
     """
     if call.state != "needs-review" or call.flag is None:
         raise _not_asked(call, "verdict")
@@ -129,6 +129,7 @@ def resolve(call: Call, answer: Answer, reviewer: Reviewer) -> CallReviewed:
 def _may_run(call: Call, answer: Answer) -> None:
     if answer.run and answer.verdict != "did-not-happen":
         raise VerdictRefused("running again belongs to did-not-happen", hint="Say --did-not-happen --run.")
+    _runs_here(call)
     if call.imported:
         hint = "Say --did-not-happen alone; with --arguments a new call of this ledger takes its place and runs."
         raise VerdictRefused(f"call {call.call_id} was imported: an imported call is never run", hint=hint)
@@ -140,6 +141,13 @@ def _may_run(call: Call, answer: Answer) -> None:
     if call.reason in CHANGES:
         hint = "Give --arguments that fit the tool as it is now, or --abandon."
         raise VerdictRefused(f"the tool of call {call.call_id} has changed since ({call.reason})", hint=hint)
+
+
+def _runs_here(call: Call) -> None:
+    """Check that the call is not the provider's: no program has its tool, so it could only wait for ever."""
+    if call.executor == "provider":
+        hint = "Say happened, did-not-happen or abandon; the model asks its provider again if it is still needed."
+        raise VerdictRefused(f"call {call.call_id} is executed by the provider: nothing runs it here", hint=hint)
 
 
 def _asked(call: Call, reviewer: Reviewer) -> None:
@@ -160,6 +168,7 @@ def may_supersede(call: Call, answer: Answer | None, reviewer: Reviewer) -> None
         raise _not_asked(call, "answer")
     if call.flag is not None and call.flag.duplicate_of is not None:
         raise VerdictRefused(f"call {call.call_id} is a copy of {call.flag.duplicate_of}", hint="Resolve the original.")
+    _runs_here(call)
     in_doubt = call.state == "needs-review" and not call.never_ran
     if in_doubt and (answer is None or answer.verdict != "did-not-happen"):
         hint = "Say --did-not-happen as well, once you know."

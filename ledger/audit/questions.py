@@ -129,6 +129,8 @@ def _answers(call: Call, now: str | None) -> Answers:
         return ("deny", "--arguments") if expired(call, now) else ("approve", "deny", "--arguments")
     if call.state != "needs-review" or call.reason == "duplicate":
         return ()
+    if call.executor == "provider":  # no program of ours has the tool, with these arguments or others
+        return ("--happened", "--did-not-happen", "--abandon")
     if not call.never_ran:
         again = () if call.reason in CHANGES or call.imported else ("--did-not-happen --run",)
         return ("--happened", "--did-not-happen", *again, "--did-not-happen --arguments", "--abandon")

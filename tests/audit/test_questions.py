@@ -111,6 +111,10 @@ def test_what_does_not_wait_asks_nothing() -> None:
             ("--happened", "--did-not-happen", "--did-not-happen --arguments", "--abandon"),
         ),
         (
+            flagged("outcome-unknown", executor="provider", in_doubt=True),
+            ("--happened", "--did-not-happen", "--abandon"),
+        ),
+        (
             flagged("tool-retired", attempt=1),
             ("--happened", "--did-not-happen", "--did-not-happen --arguments", "--abandon"),
         ),

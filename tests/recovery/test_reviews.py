@@ -12,9 +12,11 @@ import pytest
 
 from ledger import Ask, Ledger
 from ledger.audit.questions import question
+from ledger.calls import Call
 from ledger.errors import UnknownCall, UsageError, VerdictRefused
-from ledger.events import CallAuthorized, CallDenied, CallNoted, CallReviewed
+from ledger.events import CallAuthorized, CallDenied, CallFlagged, CallNoted, CallReviewed
 from ledger.ids import Clock
+from ledger.review import Answer, Reviewer, may_supersede, resolve
 from ledger.testing import crash
 from tests.recovery.scenes import SESSION, Gone, Scene, gone
 from tests.session.agents import answers, asked, recorded, types
@@ -125,6 +127,18 @@ def test_other_arguments_are_for_who_was_asked_too(scene: Scene) -> None:
         desk.resolve(call_id, arguments={"number": 2}, by="mallory")
     desk.resolve(call_id, arguments={"number": 2}, by="ada")
     assert desk.find(call_id).state == "superseded"
+
+
+def test_a_call_of_the_provider_is_settled_and_never_run() -> None:
+    """No program has its tool: what is known of it is taken, and neither it nor another call is let run."""
+    flag = CallFlagged(reason="outcome-unknown")
+    call = Call(call_id="c", state="needs-review", reason=flag.reason, flag=flag, executor="provider", in_doubt=True)
+    ada = Reviewer(by="ada")
+    gone, again = Answer(verdict="did-not-happen"), Answer(verdict="did-not-happen", run=True)
+    for refused in (lambda: resolve(call, again, ada), lambda: may_supersede(call, gone, ada)):
+        with pytest.raises(VerdictRefused, match="executed by the provider: nothing runs it here"):
+            refused()
+    assert [resolve(call, each, ada).run for each in (gone, Answer(verdict="happened"))] == [False, False]
 
 
 @pytest.mark.parametrize("verdict", ["happened", "abandon"])
