@@ -11,6 +11,7 @@ from ledger.events import CallFlagged, CallReviewed
 from ledger.store.memory import MemoryStore
 
 ADA = CallReviewed(verdict="happened", by="ada")
+NO = CallReviewed(verdict="did-not-happen", by="ada", run=True)
 
 
 def flagged(**evidence: Any) -> Call:
@@ -23,6 +24,7 @@ def flagged(**evidence: Any) -> Call:
     [
         (Call(state="succeeded", attempt=1), "happened"),
         (Call(state="succeeded", attempt=1, review=ADA), "happened (says ada)"),
+        (Call(state="succeeded", attempt=2, review=NO), "happened"),
         (Call(state="denied"), "did not happen"),
         (Call(state="superseded", superseded_by="c-9"), "did not happen; call c-9 took its place"),
         (Call(state="failed", attempt=1), "has ended (failed), and nobody knows whether it happened"),

@@ -60,6 +60,6 @@ def test_nothing_is_said_where_no_file_or_no_change_of_meaning_lies_between(fold
 def test_two_changes_of_meaning_are_both_told(folder: Path) -> None:
     """What the second carries says nothing of what the first one left."""
     tool = charge(folder, v1_v2={"tool": "charge", "from": 1, "to": 2, "semantic": "Cents now."})
-    found = meaning_between(tool, of(1, {"amt": 5}), of(3, EURO))
+    found = meaning_between(tool, of(1, {"amount": 5}), of(3, EURO))
     assert found == Meaning(("Cents now.", WHY))
     assert str(found) == f'the meaning changed between the versions: "Cents now." "{WHY}"'
