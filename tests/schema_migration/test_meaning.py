@@ -63,3 +63,12 @@ def test_two_changes_of_meaning_are_both_told(folder: Path) -> None:
     found = meaning_between(tool, of(1, {"amount": 5}), of(3, EURO))
     assert found == Meaning(("Cents now.", WHY))
     assert str(found) == f'the meaning changed between the versions: "Cents now." "{WHY}"'
+
+
+def test_a_change_of_form_behind_one_of_meaning_leaves_nothing_the_same(folder: Path) -> None:
+    """What was carried stands elsewhere then, or another value in its place."""
+    meant = {"tool": "charge", "from": 1, "to": 2, "semantic": "Cents now.", "carry": ["/amount"]}
+    moved = {"tool": "charge", "from": 2, "to": 3, "ops": [{"op": "rename", "from": "/amount", "to": "/cents"}]}
+    tool = charge(folder, v1_v2=meant, v2_v3=moved)
+    assert meaning_between(tool, of(1, {"amount": 5}), of(2, {"amount": 5})) == Meaning(("Cents now.",), ("/amount",))
+    assert meaning_between(tool, of(1, {"amount": 5}), of(3, {"amount": 5})) == Meaning(("Cents now.",))
