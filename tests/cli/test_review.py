@@ -118,6 +118,19 @@ def test_a_command_to_copy_is_taken_as_it_stands(ids: dict[str, str]) -> None:
     assert story(ids[BOSS])["approval"]["person"] == "ada"
 
 
+def test_nobody_is_named_where_several_may_say_it(empty: Path) -> None:
+    """Which of them it is the command cannot know."""
+    with opened(empty) as program:
+        program.tool("pay", effect="external")(_pay)
+        program.authorize(lambda call, principal: Ask(who=("ada", "bob")))
+        called = program.session("s").call("pay", {"amount": 5}).call_id
+    assert not any("--by" in each["command"] for each in story(called)["commands"])
+
+
+def _pay(amount: int) -> None:
+    """Pay."""
+
+
 def test_what_asks_nothing_is_shown_all_the_same(ids: dict[str, str]) -> None:
     """A call that has ended shows its end; one can only add a note."""
     page = ledger("review", "show", ids[DONE]).stdout
