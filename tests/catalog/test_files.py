@@ -451,6 +451,8 @@ def test_the_names_of_a_tool_lead_to_the_one_that_it_has(
         "other": "other",
     }
     assert sorted(registry.given_up) == sorted(reserved)
+    assert sorted(registry.all_names("look")) == sorted(["look", *reserved])
+    assert registry.all_names("other") == ("other",)
     assert {name: form.version for name in reserved if (form := registry.form(name))} == catalog.tools["look"].renamed
     assert registry.form("other") is None
     with pytest.raises(CatalogFault, match="never used again"):

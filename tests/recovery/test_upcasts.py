@@ -342,6 +342,19 @@ def test_a_hosts_key_stands_for_the_call_that_a_person_put_in_its_place(deploy: 
     assert len(deploy.effects) == 1
 
 
+def test_a_call_that_a_person_replaced_is_compared_too_before_another_key_is_advised(deploy: Deploy) -> None:
+    """What is asked for may be the one or the other: another key is advised where it surely is neither."""
+    deploy.policy = lambda call, principal: Ask()
+    deploy.write(2)
+    old = deploy.open(2).session("s").call("charge", {"amount": 5}, idempotency_key="k")
+    deploy.opened[-1].resolve(old, arguments={"amount": 6}, by="ada")
+    deploy.write(3)
+    later = deploy.open(3).session("another")
+    for amount, advice in ((5, "nothing says how"), (6, "nothing says how"), (7, "Use a new key")):
+        with pytest.raises(KeyConflict, match=advice):
+            later.call("charge", {"amount": amount, "currency": "EUR"}, idempotency_key="k")
+
+
 def test_a_call_of_a_tool_that_nobody_knew_then_is_compared_as_it_is(deploy: Deploy) -> None:
     """It has no version to be carried from."""
     deploy.write(1)

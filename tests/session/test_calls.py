@@ -466,6 +466,7 @@ def test_the_ledger_explains_its_tools_by_itself(tmp_path: Path) -> None:
         published = [e for e in recorded(second, "_catalog") if isinstance(e.body, ToolVersionPublished)]
         assert [e.tool for e in published] == ["send"]
     with opened(tmp_path) as third:
+        third.tool("other", version=7, effect="external")(lambda_tool)
         with pytest.raises(ToolMisfit, match=r"Raise the version: `version=2` in `@ledger\.tool`"):
 
             @third.tool("send")
