@@ -75,7 +75,7 @@ def _then(repeated: Repeated) -> str:
     now = f"That one {repeated.standing}"
     if repeated.happened:
         return f"{now}. Running this one would do it once more."
-    if repeated.call.state in TERMINAL:
+    if repeated.last.state in TERMINAL:
         return f"{now}. Shall this one run?"
     return f"{now}: settle it first; shall this one run beside it?"
 

@@ -17,27 +17,35 @@ class Repeated:
     The call that another one may repeat, as it stands now.
 
     `compared`: how the versions of the two compare, in words of the file between them; None where nothing says it.
+    `heir`: the call that has its place now by a person's word, which may do the same.
     """
 
     call: Call
     compared: str | None = None
+    heir: Call | None = None
+
+    @property
+    def last(self) -> Call:
+        """The call whose end counts."""
+        return self.heir or self.call
 
     @property
     def happened(self) -> bool:
-        """Whether it surely happened."""
-        return self.call.state == "succeeded"
+        """Whether it surely happened, or what took its place did."""
+        return self.last.state == "succeeded"
 
     @property
     def standing(self) -> str:
         """What became of it, in words that go on from its id."""
-        call = self.call
-        if self.happened:
+        call, heir = self.call, self.heir
+        if call.state == "succeeded":
             return f"happened{_says(call, 'happened')}"
-        if call.state in TERMINAL and call.never_ran:
-            heir = f"; call {call.superseded_by} took its place" if call.superseded_by else ""
-            return f"did not happen{_says(call, 'did-not-happen')}{heir}"
+        then = f"; call {heir.call_id} took its place, which {Repeated(heir).standing}" if heir else ""
+        replaced = call.state == "superseded" and call.late is None  # nobody replaces what may have happened
+        if replaced or (call.state in TERMINAL and call.never_ran):
+            return f"did not happen{_says(call, 'did-not-happen')}{then}"
         if call.state in TERMINAL:
-            return f"has ended ({call.state}), and nobody knows whether it happened"
+            return f"has ended ({call.state}), and nobody knows whether it happened{then}"
         if call.never_ran:
             return "did not happen so far, and may still run"
         return "is still in doubt"
@@ -49,20 +57,23 @@ def may_repeat(call: Call) -> dict[str, Any] | None:
     return evidence if isinstance(evidence, dict) and "mayRepeat" in evidence else None
 
 
-def repeated_call(reader: Reader, call: Call) -> Call | None:
-    """Return the call that this one may repeat as it stands now; None where there is none, or it cannot be read."""
+def repeated_by(reader: Reader, call: Call) -> Repeated | None:
+    """Return what this call may repeat, as it stands now; None where that is nothing, or cannot be read."""
     evidence = may_repeat(call)
     if evidence is None:
         return None
-    found = call_of(reader, call.session_id, str(evidence["mayRepeat"]))
-    return found if found.call_id else None
+    found = last = call_of(reader, call.session_id, str(evidence["mayRepeat"]))
+    while last.superseded_by is not None:
+        last = call_of(reader, call.session_id, last.superseded_by)
+    return Repeated(found, heir=last if last is not found else None) if found.call_id else None
 
 
 def held_back(reader: Reader, call: Call) -> list[str]:
-    """Return the ids of the calls of its session that wait for a person as they may repeat this one."""
+    """Return the ids of the calls of its session that wait as they may repeat this one, or one whose place it took."""
     where = CallFilter(session_id=call.session_id, states=("needs-review",), reasons=("not-started",))
-    waiting = (call_of(reader, row.session_id, row.call_id) for _, row in placed_calls(reader, where))
-    return [each.call_id for each in waiting if (may_repeat(each) or {}).get("mayRepeat") == call.call_id]
+    waiting = [call_of(reader, row.session_id, row.call_id) for _, row in placed_calls(reader, where)]
+    others = [(each.call_id, repeated_by(reader, each)) for each in waiting]
+    return [called for called, other in others if other is not None and other.last.call_id == call.call_id]
 
 
 def _says(call: Call, verdict: str) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from json import dumps
 from typing import Any, Final
 
 from ledger.audit import call_story, find_call
 from ledger.audit.questions import Answers, answers, question, runs
-from ledger.audit.repeating import Repeated, may_repeat, repeated_call
+from ledger.audit.repeating import Repeated, may_repeat, repeated_by
 from ledger.audit.tools import recorded_tools
 from ledger.calls import TERMINAL, WAITING, Call, kind_of
 from ledger.catalog import Registry, ToolDefinition, load_catalog
@@ -107,11 +108,11 @@ def question_lines(found: Row) -> Iterator[Line]:
 
 def _repeated(reader: Reader, definition: ToolDefinition | None, call: Call) -> Repeated | None:
     """Return the call that this one may repeat, as it stands now: what its flag says of it may be old."""
-    other = repeated_call(reader, call)
+    other = repeated_by(reader, call)
     if other is None:
         return None
-    meaning = meaning_between(definition, other, call) if definition is not None else None
-    return Repeated(other, str(meaning) if meaning is not None else None)
+    meaning = meaning_between(definition, other.call, call) if definition is not None else None
+    return replace(other, compared=str(meaning) if meaning is not None else None)
 
 
 def _instead(definition: ToolDefinition | None) -> list[Row]:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import click
 
-from ledger.audit.repeating import Repeated, held_back, repeated_call
+from ledger.audit.repeating import Repeated, held_back, repeated_by
 from ledger.calls import TERMINAL, Call
 from ledger.cli.commands import argued, copyable
 from ledger.cli.looks import tone_of
@@ -101,12 +101,12 @@ def _still_waits(shell: Shell, call: Call, held: str) -> str:
 
 def _warn_of_a_repeat(shell: Shell, ledger: Ledger, asked: Call, now: Call) -> None:
     """Say that what a person let run may repeat what happened: it is their word, and they may not have seen that."""
-    other = repeated_call(ledger.reader, asked)
-    if other is not None and (repeated := Repeated(other)).happened:
+    other = repeated_by(ledger.reader, asked)
+    if other is not None and other.happened:
         replaced = asked.call_id != now.call_id
-        words = f"call {tail(other.call_id)}, which {'the old one' if replaced else 'this one'} may repeat, "
+        words = f"call {tail(other.call.call_id)}, which {'the old one' if replaced else 'this one'} may repeat, "
         more = "the new one runs beside it" if replaced else "running this one would do it once more"
-        shell.out.warn(f"{words}{repeated.standing}: {more}")
+        shell.out.warn(f"{words}{other.standing}: {more}")
 
 
 class _Owner:

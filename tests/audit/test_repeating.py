@@ -5,12 +5,13 @@ from typing import Any
 import pytest
 
 from ledger.audit.questions import question
-from ledger.audit.repeating import Repeated, may_repeat, repeated_call
+from ledger.audit.repeating import Repeated, may_repeat, repeated_by
 from ledger.calls import Call
-from ledger.events import CallFlagged, CallReviewed
+from ledger.events import CallFlagged, CallOutcomeArrivedLate, CallReviewed
 from ledger.store.memory import MemoryStore
 
 ADA = CallReviewed(verdict="happened", by="ada")
+LATE = CallOutcomeArrivedLate(ended="succeeded", token=1)
 NO = CallReviewed(verdict="did-not-happen", by="ada", run=True)
 
 
@@ -26,7 +27,11 @@ def flagged(**evidence: Any) -> Call:
         (Call(state="succeeded", attempt=1, review=ADA), "happened (says ada)"),
         (Call(state="succeeded", attempt=2, review=NO), "happened"),
         (Call(state="denied"), "did not happen"),
-        (Call(state="superseded", superseded_by="c-9"), "did not happen; call c-9 took its place"),
+        (Call(state="superseded", attempt=1), "did not happen"),
+        (
+            Call(state="superseded", attempt=1, late=LATE),
+            "has ended (superseded), and nobody knows whether it happened",
+        ),
         (Call(state="failed", attempt=1), "has ended (failed), and nobody knows whether it happened"),
         (Call(state="authorized"), "did not happen so far, and may still run"),
         (Call(state="started", attempt=1), "is still in doubt"),
@@ -35,6 +40,21 @@ def flagged(**evidence: Any) -> Call:
 def test_how_a_call_stands(call: Call, words: str) -> None:
     """What is known by now, and by whom; an end that no person gave names none."""
     assert Repeated(call).standing == words
+
+
+@pytest.mark.parametrize(
+    ("heir", "words", "then"),
+    [
+        (Call(call_id="c-9", state="succeeded"), "happened", "Running this one would do it once more."),
+        (Call(call_id="c-9", state="denied"), "did not happen", "Shall this one run?"),
+        (Call(call_id="c-9", state="started", attempt=1), "is still in doubt", "shall this one run beside it?"),
+    ],
+)
+def test_what_took_the_place_of_a_call_may_do_the_same(heir: Call, words: str, then: str) -> None:
+    """That the first one did not happen is half of it: the end of the other one counts."""
+    other = Repeated(Call(state="superseded", superseded_by="c-9"), heir=heir)
+    assert other.standing == f"did not happen; call c-9 took its place, which {words}"
+    assert str(question(flagged(), None, other)).endswith(then)
 
 
 def test_a_call_under_another_key_of_the_host_is_told_too() -> None:
@@ -51,4 +71,4 @@ def test_what_is_not_there_is_not_told() -> None:
     plain = flagged().changed(flag=CallFlagged(reason="not-started", evidence={"why": "?"}))
     assert (may_repeat(plain), may_repeat(Call())) == (None, None)
     store = MemoryStore()
-    assert (repeated_call(store, plain), repeated_call(store, flagged())) == (None, None)
+    assert (repeated_by(store, plain), repeated_by(store, flagged())) == (None, None)

@@ -1,5 +1,6 @@
 """`ledger review` of a call that waits as it may repeat another one."""
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -126,3 +127,20 @@ def test_how_two_versions_compare_is_told_where_a_file_says_it(
     )
     asked = asks(here[1])
     assert (words in asked, "nothing says how the two versions compare" in asked) == (told, not told)
+
+
+def test_what_took_the_place_of_the_other_call_counts(here: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A person replaced the call in doubt, and that one was done: the page and the verdicts say so of the second."""
+    first, second = here
+    monkeypatch.setenv("LEDGER_CATALOG", "catalog")
+    ledger("review", "resolve", first, "--did-not-happen", "--arguments", json.dumps(EURO), "--by", "ada")
+    [heir] = [row["callId"] for row in data("audit", "calls") if row["state"] == "authorized"]
+    assert asks(second).endswith("may still run: settle it first; shall this one run beside it?")
+    deploy = Deploy(Path.cwd())
+    deploy.open(3).session("s").messages()
+    deploy.close()
+    assert deploy.effects == [(3, (5, "EUR"))]
+    assert asks(second).endswith(
+        f"That one did not happen; call {heir} took its place, which happened. Running this one would do it once more."
+    )
+    assert "running this one would do it once more" in ledger("review", "resolve", second, "--run").stderr
