@@ -112,7 +112,7 @@ class Writer:
         """Return the answers, or None to try again. Raises `psycopg.Error` where nobody can tell."""
         try:
             return self._transaction(requests, effort)
-        except (errors.IntegrityError, errors.DataError) as error:
+        except (errors.IntegrityError, errors.DataError, errors.ProgramLimitExceeded) as error:
             effort.sent = False  # the server said no: there is nothing to doubt
             self._give_up()
             if len(requests) > 1:  # one of them is refused: each by itself
@@ -193,7 +193,7 @@ class Writer:
     def _refused(self, request: Request, error: psycopg.Error) -> Answer | LedgerError | None:
         """Return why the server refused a request that was alone; None: it is worth another look."""
         otherwise = self._server.fault(error, doing="write to")
-        if not isinstance(request, Append):
+        if not isinstance(request, Append) or isinstance(error, errors.ProgramLimitExceeded):  # too long for an index
             return otherwise
         match error.diag.constraint_name:
             case "session_head_pkey" | "call_key":  # somebody else was quicker: now it can be seen

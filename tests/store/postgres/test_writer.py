@@ -371,6 +371,18 @@ def test_a_place_of_the_conversation_holds_one_call(store: PostgresStore, mine: 
     assert isinstance(second, Appended)
 
 
+def test_a_name_that_no_index_takes_refuses_no_other_request(store: PostgresStore) -> None:
+    """An index takes 2,700 bytes a row: what is longer is refused, and what stood beside it in its group stands."""
+    chance = Random(1)
+    names = "a", "".join(chr(chance.randrange(0x4E00, 0x9FFF)) for _ in range(1024)), "b"
+    requests = [Append(session_id=name, drafts=(Story(name).event(note("x"), event_id="e"),)) for name in names]
+    first, refused, last = store.append_all(requests)
+    assert isinstance(refused, StoreUnavailable)
+    assert "index row size" in str(refused)
+    assert isinstance(first, Appended)
+    assert isinstance(last, Appended)
+
+
 def test_facts_are_tagged_once(store: PostgresStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """A writer remembers what it tagged, up to a number; then it begins anew."""
     monkeypatch.setattr(writer, "MOST_KNOWN", 3)
