@@ -31,6 +31,9 @@ Answers: TypeAlias = Sequence[Answer | LedgerError]
 PAUSES: Final = (0.0, 0.05, 0.2, 0.5, 1.0)
 """Seconds before a lost connection is made again; the last one again and again, while there is patience."""
 
+MOST_RACES: Final = 10
+"""How often somebody else may be quicker; one who was is seen at the next look, unless the database is damaged."""
+
 
 class Effort:
     """How long a group is being tried; `doubt`: a COMMIT was sent and its answer was lost."""
@@ -118,6 +121,8 @@ class Writer:
             if len(requests) > 1:  # one of them is refused: each by itself
                 return [self._persistent([request])[0] for request in requests]
             answer = self._refused(requests[0], error)
+            if answer is None and effort.tries >= MOST_RACES:  # the index refuses what no look shows
+                answer = self._server.fault(error, doing="write to")
             return None if answer is None else [answer]
 
     def _transaction(self, requests: Sequence[Request], effort: Effort) -> Answers:

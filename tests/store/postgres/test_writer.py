@@ -319,6 +319,21 @@ def test_a_key_is_taken_once_by_any_process(url: str) -> None:
         store.close()
 
 
+def test_an_index_that_disagrees_with_its_table_is_told(store: PostgresStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key that the index refuses, and that no look finds, is not tried for ever; nothing is recorded."""
+
+    def keyed(name: str) -> Append:
+        story = Story(name)
+        draft = story.propose(f"{name}-call", CallProposed(idempotency_key="k"))
+        return Append(session_id=name, drafts=(draft,), calls=story.rows(f"{name}-call"))
+
+    store.append(keyed("s1"))
+    monkeypatch.setattr(changes.Changes, "_key_holder", lambda _self, _tenant, _key: None)
+    with pytest.raises(StoreError, match="call_key"):
+        store.append(keyed("s2"))
+    assert store.head("s2") is None
+
+
 def test_a_damaged_row_is_told(store: PostgresStore, url: str) -> None:
     """Where head and events disagree nothing is recorded, and the caller is sent to the check."""
     add(store, "s1", "a", "b")
