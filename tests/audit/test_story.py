@@ -22,6 +22,13 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
         yield found
 
 
+def proposed(ledger: Ledger, *call_ids: str) -> None:
+    """Record proposals of calls with ids of our own."""
+    told = Story("told")
+    drafts = tuple(map(told.propose, call_ids))
+    ledger._wiring.store.append(Append(session_id="told", drafts=drafts, calls=told.rows(*call_ids)))
+
+
 def test_a_call_is_found_by_head_or_tail(ledger: Ledger) -> None:
     """The whole id, or a unique end of it, names a call."""
     called = calls(ledger, "done")["1.0"]["callId"]
@@ -31,10 +38,7 @@ def test_a_call_is_found_by_head_or_tail(ledger: Ledger) -> None:
 
 def test_a_call_is_found_by_the_beginning_of_what_lists_show(ledger: Ledger) -> None:
     """Four of the last eight characters name a call, unless another one has them as its head or tail."""
-    told = Story("shown")
-    for call_id in ("first-7945a343", "other-a3437945"):
-        request = Append(session_id="shown", drafts=(told.propose(call_id),), calls=told.rows(call_id))
-        ledger._wiring.store.append(request)
+    proposed(ledger, "first-7945a343", "other-a3437945")
     assert find_call(ledger.reader, "7945a").call_id == "first-7945a343"
     assert find_call(ledger.reader, "7945").call_id == "other-a3437945"
     assert find_call(ledger.reader, "a343").call_id == "first-7945a343"
@@ -42,10 +46,7 @@ def test_a_call_is_found_by_the_beginning_of_what_lists_show(ledger: Ledger) -> 
 
 def test_one_of_more_than_are_looked_at_is_not_picked(ledger: Ledger) -> None:
     """Where so many calls fit that not all are read, nobody knows that only one has it as its head or tail."""
-    told = Story("many")
-    ids = ["one-7945", *(f"shown-7945{number:04}" for number in range(19)), "other-7945"]
-    drafts = tuple(map(told.propose, ids))
-    ledger._wiring.store.append(Append(session_id="many", drafts=drafts, calls=told.rows(*ids)))
+    proposed(ledger, "one-7945", *(f"shown-7945{number:04}" for number in range(19)), "other-7945")
     with pytest.raises(UnknownCall, match="'7945' fits several calls"):
         find_call(ledger.reader, "7945")
     assert find_call(ledger.reader, "one-7945").call_id == "one-7945"
@@ -63,10 +64,7 @@ def test_what_fits_several_calls_or_none_is_told(ledger: Ledger) -> None:
 
 def test_a_whole_id_is_itself_where_it_ends_another(ledger: Ledger) -> None:
     """The id of a call names it, also where it is the tail of another one's."""
-    told = Story("tails")
-    for call_id in ("abcd-1234", "x-abcd-1234"):
-        request = Append(session_id="tails", drafts=(told.propose(call_id),), calls=told.rows(call_id))
-        ledger._wiring.store.append(request)
+    proposed(ledger, "abcd-1234", "x-abcd-1234")
     assert find_call(ledger.reader, "abcd-1234").call_id == "abcd-1234"
     with pytest.raises(UnknownCall, match="fits several"):
         find_call(ledger.reader, "bcd-1234")
