@@ -57,7 +57,7 @@ class Changes:
                 return self._lease(request)
             if request.guards and places.set_back(request.guards, SqlitePlaces(self._connection), self.now):
                 self.made, alone = True, False
-            if self._savepoints or (request.guards and not alone):  # who looks for places frees old ones
+            if self._savepoints:
                 return self._append_beside(request)
             return self._append(request)
         except LedgerError as refusal:
