@@ -149,7 +149,9 @@ def _allowed_by_a_person(call: Call, here: Here) -> Decision:
     if _expired(call, here):
         return _flag("approval-mismatch", "the approval expired")
     if approval is not None and approval.arguments_digest != call.arguments_digest:
-        return _flag("approval-mismatch", "the arguments are not those that were approved")
+        carried = "it was carried to a version that the answer does not hold for"
+        why = "the arguments are not those that were approved" if approval.arguments_digest else carried
+        return _flag("approval-mismatch", why)
     if call.side_effecting and here.stage in ("compat", "removed"):
         return _flag("tool-retired", f"the tool is in stage {here.stage}")
     if not call.side_effecting and here.stage == "removed":

@@ -63,7 +63,9 @@ def repeated_by(reader: Reader, call: Call) -> Repeated | None:
     if evidence is None:
         return None
     found = last = call_of(reader, call.session_id, str(evidence["mayRepeat"]))
-    while last.superseded_by is not None:
+    seen = {""}
+    while last.superseded_by is not None and last.call_id not in seen:  # a damaged ledger may lead in a circle
+        seen.add(last.call_id)
         last = call_of(reader, call.session_id, last.superseded_by)
     return Repeated(found, heir=last if last is not found else None) if found.call_id else None
 

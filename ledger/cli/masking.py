@@ -21,6 +21,10 @@ _QUERY_SETTING: Final = re.compile(
 )
 
 
+_QUERY: Final = re.compile(r"\?\w+=")
+"""Where the settings of a URL begin: a password with an unescaped ? goes on behind that."""
+
+
 def mask(text: str) -> str:
     """Return a message without the passwords of its URLs (`user:***@host`) and settings (`password=***`)."""
     return _SETTING.sub(rf"\g<head>{HIDDEN}", _USERINFO.sub(rf"\g<head>{HIDDEN}@", text))
@@ -37,7 +41,7 @@ def without_password(url: str) -> str:
 
     The driver takes the password from PGPASSWORD or the password file then; a mask would be taken for the password.
     """
-    bare = _USERINFO.sub(lambda found: f"{found['head'][:-1]}@", url)
-    path, asked, _ = bare.partition("?")
-    settings = _QUERY_SETTING.sub("", bare[len(path) :])
-    return path + (f"?{settings[1:]}" if asked and settings else "")
+    start = found.start() if (found := _QUERY.search(url)) else len(url)
+    path = _USERINFO.sub(lambda found: f"{found['head'][:-1]}@", url[:start])
+    settings = _QUERY_SETTING.sub("", url[start:])
+    return path + (f"?{settings[1:]}" if settings else "")

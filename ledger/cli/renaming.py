@@ -211,7 +211,7 @@ def rename_lines(data: Row) -> Iterator[Line]:
         yield f"{left} of it not ended yet: `ledger migrate-schemas` says what that step carries."
     if data["openCalls"] is None:
         yield Ink("No ledger was looked at: open calls are not known here.", "warn")
-    yield f"Left to you, before it is locked: in the program the function's name, {new};"
+    yield f"Left to you, before it is locked: in the program the tool's name, {new};"
     if data["assertedBy"] is None:
         yield f'  "assertedBy" in {data["upcast"]}, the name of who says that every argument means what it meant;'
     yield f"  what else changes of its form, in v{number}.json and in the upcast's ops. Then:"

@@ -57,7 +57,7 @@ def _file(name: str) -> dict[str, Any]:
             found = hashlib.file_digest(stream, "sha256").hexdigest()
             return {"file": name, "sha256": found, "size": stream.tell()}
     except OSError as error:
-        message = f"{name}: {error.strerror}. Evidence is a file, or a URL."
+        message = f"{name}: {error.strerror}. Evidence is a file, or a URL; words go into --note."
         raise click.BadParameter(message, param_hint="--evidence") from None
 
 
@@ -87,8 +87,11 @@ def answered(
         "next": follows,
         "heldBack": held,
     }
-    what = (f"{verb}: {call.tool}, call {tail(call.call_id)} of session {call.session_id}; it is ",)
-    line: Line = (*what, Ink(call.state, tone_of(call.state)), " now.")
+    which = f"{call.tool}, call {tail(call.call_id)} of session {call.session_id}"
+    what = f"{verb}: {which}; it is "
+    if asked is not None and asked.call_id != call.call_id:
+        what = f"{verb}: call {tail(asked.call_id)}; {which} takes its place and is "
+    line: Line = (what, Ink(call.state, tone_of(call.state)), " now.")
     shell.out.show(data, [line, follows, *(_still_waits(shell, call, each) for each in held)])
     if decided and call.state == "authorized":
         _warn_of_a_repeat(shell, ledger, asked or call, call)

@@ -96,7 +96,7 @@ def _session(body: e.SessionBody) -> str:
 def _allowed(body: e.CallAuthorized) -> str:
     if body.by == "policy" and body.policy == "none":
         return "no policy is registered"
-    return f"by {body.by}" + _of(body.person or body.policy)
+    return f"by {body.by}" + _of(body.person or body.policy) + _of(body.note, ": ")
 
 
 def _elsewhere(body: e.CallProposed) -> str:

@@ -86,5 +86,4 @@ def _same(core: Core, found: Call, call: ProposedCall) -> bool:
     number = version.version if version is not None and version.tool == call.name else None
     run = [to_run(version, each) if version is not None else each for each in (decoded, shown)]
     # Who writes a default out asks for what ran: told to take another key, it would run twice.
-    alike = same_intent(core, found, number, decoded, shown) or same_run(core, found, number, *run)
-    return alike and found.arguments is not None
+    return same_intent(core, found, number, decoded, shown) or same_run(core, found, number, *run)

@@ -44,6 +44,9 @@ def test_a_url_is_masked() -> None:
         ("postgresql://h/l?user=ada&password=s3cr3t&x=1", "postgresql://h/l?user=ada&x=1"),
         ("postgresql://h/l?password=s3cr3t&x=1", "postgresql://h/l?x=1"),
         ("postgresql://h/l?password=s3cr3t", "postgresql://h/l"),
+        ("postgresql://h:5432/l?user=ada@corp&password=s3cr3t", "postgresql://h:5432/l?user=ada@corp"),
+        ("postgresql://h:5432/l?user=ada@corp", "postgresql://h:5432/l?user=ada@corp"),
+        ("postgresql://ada:pw@h/l?application_name=me@host", "postgresql://ada@h/l?application_name=me@host"),
         ("sqlite:///my agent.db", "sqlite:///my agent.db"),
     ],
 )

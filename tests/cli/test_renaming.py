@@ -82,7 +82,7 @@ def test_a_rename_and_what_follows(shelf: Shelf) -> None:
         "written  schemas/tools/view/tool.json",
         "schemas/tools/other/tool.json names look_at as a replacement: write view there.",
         "2 calls of it not ended yet: `ledger migrate-schemas` says what that step carries.",
-        "Left to you, before it is locked: in the program the function's name, view;",
+        "Left to you, before it is locked: in the program the tool's name, view;",
         f'  "assertedBy" in schemas/tools/view/v1-v2.upcast.json, the name of {WHO};',
         "  what else changes of its form, in v2.json and in the upcast's ops. Then:",
         "  ledger tool check",

@@ -418,7 +418,10 @@ def test_other_arguments_make_a_new_call(ids: dict[str, str]) -> None:
     assert states(BOSS) == ["authorized"]  # the same place, its next revision
     assert story(ids[BOSS])["supersededBy"] == answer["callId"]
     assert failure("review", "resolve", ids[DOUBT], "--arguments", '{"to": "x"}')[1] == "verdict_refused"
-    assert data("review", "resolve", ids[DOUBT], "--did-not-happen", "--arguments", '{"to": "x"}')["state"]
+    said = ledger("review", "resolve", ids[DOUBT], "--did-not-happen", "--arguments", '{"to": "x"}')
+    line = said.stdout.splitlines()[0]
+    assert line.startswith(f"superseded: call {ids[DOUBT][-8:]}; ")
+    assert line.endswith("takes its place and is authorized now.")
 
 
 def test_a_verdict_binds_to_what_was_seen(ids: dict[str, str]) -> None:
@@ -448,6 +451,7 @@ def test_evidence_is_recorded_by_its_digest(ids: dict[str, str], world: Path) ->
     status, code, message = failure("review", "resolve", ids[DOUBT], "--abandon", "--evidence", "missing.txt")
     assert (status, code) == (2, "usage")
     assert "missing.txt" in message
+    assert "words go into --note" in message
     assert states(DOUBT) == ["needs-review"]
 
 

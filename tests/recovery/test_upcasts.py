@@ -99,6 +99,8 @@ def test_an_approval_does_not_reach_a_wider_form_of_the_same_arguments(deploy: D
     ledger.session("s").messages()
     call = ledger.find(old.call_id)
     assert (call.state, call.reason, call.schema_version) == ("needs-review", "approval-mismatch", 2)
+    assert call.flag is not None
+    assert "carried to a version that the answer does not hold for" in str(call.flag.evidence)
     assert (call.to_run, deploy.effects) == ({"amt": 5}, [])
 
 

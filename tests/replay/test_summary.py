@@ -44,6 +44,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("call.failed", {"code": "x", "errorClass": "tool", "message": "No."}, "x: No."),
     ("call.flagged", {"reason": "duplicate", "duplicateOf": "c1"}, "duplicate of c1"),
     ("call.flagged", {"reason": "outcome-unknown", "evidence": {"a": 1}}, 'outcome-unknown: {"a":1}'),
+    ("call.authorized", {"by": "person", "person": "ada", "note": "seen"}, "by person ada: seen"),
     ("call.reviewed", {"verdict": "did-not-happen", "run": True, "note": "n"}, "did-not-happen, run says ann: n"),
     ("call.reviewed", {"verdict": "abandon"}, "abandon says ann"),
     (

@@ -40,6 +40,7 @@ class Effort:
 
     def __init__(self, requests: Sequence[Request], patience: float) -> None:
         self.tries = 0
+        self.races = 0
         self.sent = False
         self.doubt = False
         self._patient = any(map(is_outcome, requests))
@@ -86,7 +87,7 @@ class Writer:
                 return [StoreUnavailable("this ledger is closed")] * len(requests)
             return self._persistent(requests)
 
-    def _persistent(self, requests: Sequence[Request]) -> Answers:
+    def _persistent(self, requests: Sequence[Request], *, doubt: bool = False) -> Answers:
         """
         Try until there is an answer.
 
@@ -95,6 +96,7 @@ class Writer:
         event ids.
         """
         effort = Effort(requests, self.patience)
+        effort.doubt = doubt
         while True:
             try:
                 answers = self._attempt(requests, effort)
@@ -119,9 +121,10 @@ class Writer:
             effort.sent = False  # the server said no: there is nothing to doubt
             self._give_up()
             if len(requests) > 1:  # one of them is refused: each by itself
-                return [self._persistent([request])[0] for request in requests]
+                return [self._persistent([request], doubt=effort.doubt)[0] for request in requests]
             answer = self._refused(requests[0], error)
-            if answer is None and effort.tries >= MOST_RACES:  # the index refuses what no look shows
+            effort.races += 1
+            if answer is None and effort.races > MOST_RACES:  # the index refuses what no look shows
                 answer = self._server.fault(error, doing="write to")
             return None if answer is None else [answer]
 
@@ -170,8 +173,8 @@ class Writer:
         self._give_up()
         if contended(error):
             waits = all(map(is_outcome, requests)) or not effort.over
-            return None if waits else self._outcomes_only(requests, error)
-        return [self._server.fault(error, doing="write to")] * len(requests)
+            return None if waits else self._outcomes_only(requests, error, effort)
+        return [self._fault(error, effort)] * len(requests)
 
     def _unreachable(self, error: StoreError, requests: Sequence[Request], effort: Effort) -> Answers | None:
         if not effort.goes_on():
@@ -189,10 +192,14 @@ class Writer:
             )
         return StoreUnavailable(f"the connection to {self._server.shown} was lost and nothing was recorded: {why}")
 
-    def _outcomes_only(self, requests: Sequence[Request], error: psycopg.Error) -> Answers:
-        busy = self._server.fault(error, doing="write to")
+    def _fault(self, error: psycopg.Error, effort: Effort) -> LedgerError:
+        """Return what to raise for an error; where an earlier commit is in doubt, that is what counts."""
+        return self._lost(error, effort) if effort.doubt else self._server.fault(error, doing="write to")
+
+    def _outcomes_only(self, requests: Sequence[Request], error: psycopg.Error, effort: Effort) -> Answers:
+        busy = self._fault(error, effort)
         outcomes = [request for request in requests if is_outcome(request)]
-        answers = iter(self._persistent(outcomes) if outcomes else ())
+        answers = iter(self._persistent(outcomes, doubt=effort.doubt) if outcomes else ())
         return [next(answers) if is_outcome(request) else busy for request in requests]
 
     def _refused(self, request: Request, error: psycopg.Error) -> Answer | LedgerError | None:

@@ -258,7 +258,9 @@ def _savepoint(connection: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        connection.execute("ROLLBACK TO request")
+        if connection.in_transaction:  # a full disk may have ended it: its error is what counts
+            connection.execute("ROLLBACK TO request")
         raise
     finally:
-        connection.execute("RELEASE request")
+        if connection.in_transaction:
+            connection.execute("RELEASE request")

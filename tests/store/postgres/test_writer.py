@@ -152,6 +152,30 @@ def test_a_doubt_that_stays_is_told(line: Line, monkeypatch: pytest.MonkeyPatch)
     store.close()
 
 
+def test_a_doubt_over_a_group_stays_with_each_of_it(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A group was recorded, unheard, and the line breaks while each is looked up: nobody hears that nothing was."""
+    monkeypatch.setattr(writer, "PAUSES", (0.0,))
+    store = opened(line.url, patience=0.3)
+    requests = [Append(session_id=name, drafts=(Story(name).event(note("x")),)) for name in ("s1", "s2")]
+    refused, dead = threading.Event(), threading.Event()
+
+    def cut(data: bytes) -> bool:
+        if b"event_once" in data:
+            refused.set()
+        elif refused.is_set() and b"ROLLBACK" in data:  # the group is given up; from here on nothing comes through
+            dead.set()
+            return False
+        return dead.is_set() or COMMITTED in data
+
+    line.cut_answer = cut
+    for answer in store.append_all(requests):
+        assert isinstance(answer, StoreUnavailable)
+        assert "whether it happened" in str(answer)
+    line.cut_answer = lambda _: False
+    assert all(isinstance(answer, Appended) and answer.repeated for answer in store.append_all(requests))
+    store.close()
+
+
 def test_an_outcome_waits_for_its_server(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
     """What cannot be asked again is not given up while there is patience."""
     monkeypatch.setattr(writer, "PAUSES", (0.0,))
@@ -328,10 +352,12 @@ def test_an_index_that_disagrees_with_its_table_is_told(store: PostgresStore, mo
         return Append(session_id=name, drafts=(draft,), calls=story.rows(f"{name}-call"))
 
     store.append(keyed("s1"))
-    monkeypatch.setattr(changes.Changes, "_key_holder", lambda _self, _tenant, _key: None)
+    looks: list[str] = []
+    monkeypatch.setattr(changes.Changes, "_key_holder", lambda _self, _tenant, key: looks.append(key))
     with pytest.raises(StoreError, match="call_key"):
         store.append(keyed("s2"))
     assert store.head("s2") is None
+    assert len(looks) == writer.MOST_RACES + 1
 
 
 def test_a_damaged_row_is_told(store: PostgresStore, url: str) -> None:

@@ -6,7 +6,7 @@ import resource
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from ledger.events import CallProposed
 from ledger.ids import Clock
 from ledger.store import rules
 from ledger.store.port import Append, Appended, Take
+from ledger.store.sqlite import changes
 from ledger.store.sqlite import files as files_module
 from ledger.store.sqlite.files import WAL_BYTES, Files
 from ledger.store.sqlite.lock import SideLock
@@ -362,6 +363,20 @@ def test_a_refused_request_of_a_group_leaves_no_trace(store: SqliteStore) -> Non
     assert [len(everything(store, name)) for name in ("s1", "s2", "s3")] == [1, 0, 1]
     assert store.head("s2") is None
     assert add(store, "s2", "a").sequences == (1,)
+
+
+def test_what_ended_a_transaction_is_told_behind_a_savepoint_too() -> None:
+    """A full disk ends the transaction by itself: that is the error, not that there is no such savepoint any more."""
+
+    def fill(connection: sqlite3.Connection) -> None:
+        with changes._savepoint(connection):
+            connection.execute("ROLLBACK")
+            raise sqlite3.OperationalError("database or disk is full")
+
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.execute("BEGIN")
+        with pytest.raises(sqlite3.OperationalError, match="disk is full"):
+            fill(connection)
 
 
 # -- waiting
