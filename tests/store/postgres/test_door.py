@@ -141,3 +141,29 @@ def test_a_refusal_writes_nothing_into_the_programs_log(url: str, caplog: pytest
             refused(connection)
         assert not caplog.records
         assert connection.execute("SELECT 2").fetchall() == [(2,)]
+
+
+def test_an_error_that_a_statement_inside_finds_is_raised(url: str) -> None:
+    """Whoever reads inside gets the refusal there, and nothing is left for the end of the pipeline to find."""
+
+    def refused(connection: door.Connection) -> None:
+        with door.pipeline(connection):
+            connection.execute("SELECT 1 / %s", (0,)).fetchall()
+
+    with postgres.connect(url) as connection:
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            refused(connection)
+        assert connection.execute("SELECT 2").fetchall() == [(2,)]
+
+
+def test_an_error_that_nobody_reads_inside_is_raised_at_the_end(url: str) -> None:
+    """One statement alone is not waited for: its refusal comes with the end of the pipeline."""
+
+    def refused(connection: door.Connection) -> None:
+        with door.pipeline(connection):
+            connection.execute("SELECT 1 / %s", (0,))
+
+    with postgres.connect(url) as connection:
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            refused(connection)
+        assert connection.execute("SELECT 2").fetchall() == [(2,)]
