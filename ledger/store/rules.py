@@ -37,6 +37,8 @@ SHOWN_TAIL: Final = 8
 """How many characters of an id's tail lists show; people type the beginning of those too."""
 
 _LARGEST: Final = 2**63 - 1
+_NAMED: Final = 40
+"""How many characters of a name that is too long a message gives back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,14 @@ def too_large(request: Append) -> UsageError | None:
             if value is not None and not -_LARGEST <= value <= _LARGEST:
                 return UsageError(f"{value} is too large for a turn, index, revision, attempt or version")
     return None
+
+
+def too_long(session_id: str, *, why: str) -> UsageError:
+    """Return the refusal of a text that an index cannot hold; PostgreSQL's take some 2,700 bytes a row, compressed."""
+    return UsageError(
+        f"session {session_id[:_NAMED]!r}: one of the names is too long to be looked up, nothing was recorded ({why})",
+        hint="Use a shorter session id, tenant or idempotency key.",
+    )
 
 
 def is_outcome(request: Append) -> bool:

@@ -205,7 +205,9 @@ class Writer:
     def _refused(self, request: Request, error: psycopg.Error) -> Answer | LedgerError | None:
         """Return why the server refused a request that was alone; None: it is worth another look."""
         otherwise = self._server.fault(error, doing="write to")
-        if not isinstance(request, Append) or isinstance(error, errors.ProgramLimitExceeded):  # too long for an index
+        if isinstance(error, errors.ProgramLimitExceeded):
+            return rules.too_long(request.session_id, why=str(error).partition("\n")[0])
+        if not isinstance(request, Append):
             return otherwise
         match error.diag.constraint_name:
             case "session_head_pkey" | "call_key":  # somebody else was quicker: now it can be seen
@@ -217,7 +219,8 @@ class Writer:
                     (rules.place_taken(row) for row in request.calls if self._is_taken(request, row)), otherwise
                 )
             case _:
-                return rules.too_large(request) or otherwise
+                beyond = isinstance(error, errors.NumericValueOutOfRange)
+                return rules.too_large(request) or (rules.head_disagrees(request.session_id) if beyond else otherwise)
 
     def _repeated(self, request: Append) -> Answer | LedgerError:
         connection = self._open()

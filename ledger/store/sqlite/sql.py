@@ -15,7 +15,7 @@ from ledger.store.port import Head, PlacedCall, StoredEvent
 from ledger.store.rules import Link
 from ledger.strictjson import canonical
 
-_MOST_TOKENS: Final = 2**63 - 1
+_HIGHEST: Final = 2**62  # no head comes near it, and what an append adds fits in 64 bits
 
 MOST_ROWS: Final = 50
 """Rows of one INSERT: below 999 parameters, which every SQLite takes."""
@@ -186,7 +186,8 @@ def head_of(row: Row, session_id: str) -> Head:
     sequence, digest, owner, token, expires_at = row
     owner = readable((owner,))[0]
     kinds = (type(sequence), type(digest), type(token), type(expires_at))
-    if kinds != (int, bytes, int, str) or not isinstance(owner, str | None) or not 0 <= token < _MOST_TOKENS:
+    sound = kinds == (int, bytes, int, str) and isinstance(owner, str | None)
+    if not sound or not 0 <= sequence < _HIGHEST or not 0 <= token < _HIGHEST:
         why = f"session {session_id!r}: its head was damaged or changed"
         raise IntegrityFailure(why, hint="Run `ledger db check`.")
     return Head(sequence=sequence, digest=digest, owner=owner, token=token, expires_at=expires_at)

@@ -370,6 +370,19 @@ def test_a_damaged_row_is_told(store: PostgresStore, url: str) -> None:
     assert add(store, "s2", "a").sequences == (1,)
 
 
+@pytest.mark.parametrize("column", ["sequence", "token"])
+def test_a_head_that_can_grow_no_more_is_told(store: PostgresStore, url: str, column: str) -> None:
+    """A number that somebody set to the largest there is: nothing is added on top, the caller is sent to the check."""
+    add(store, "s1", "a")
+    with postgres.connect(url) as connection:
+        connection.execute(f"UPDATE session_head SET {column} = 9223372036854775807 WHERE session_id = 's1'")
+    take = Take(owner="w", token=2**63, seconds=60.0) if column == "token" else None
+    request = Append(session_id="s1", drafts=(Story("s1").event(note("b")),), take=take)
+    with pytest.raises(StoreError, match="disagree"):
+        store.append(request)
+    assert add(store, "s2", "a").sequences == (1,)
+
+
 def test_an_error_of_the_server_is_told(own_url: str) -> None:
     """What the server refuses for a reason of its own is no conflict: it is told in its words."""
     store = opened(own_url)
@@ -418,8 +431,10 @@ def test_a_name_that_no_index_takes_refuses_no_other_request(store: PostgresStor
     names = "a", "".join(chr(chance.randrange(0x4E00, 0x9FFF)) for _ in range(1024)), "b"
     requests = [Append(session_id=name, drafts=(Story(name).event(note("x"), event_id="e"),)) for name in names]
     first, refused, last = store.append_all(requests)
-    assert isinstance(refused, StoreUnavailable)
+    assert isinstance(refused, UsageError)
+    assert "too long" in str(refused)
     assert "index row size" in str(refused)
+    assert len(str(refused)) < 300
     assert isinstance(first, Appended)
     assert isinstance(last, Appended)
 

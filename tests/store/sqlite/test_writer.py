@@ -328,6 +328,23 @@ def test_a_head_that_was_tampered_with_stops_appends(store: SqliteStore, path: P
     assert len(everything(store, "s1")) == 2
 
 
+@pytest.mark.parametrize("column", ["sequence", "token"])
+def test_a_head_that_can_grow_no_more_is_told(store: SqliteStore, path: Path, column: str) -> None:
+    """A number that somebody set to the largest there is: nothing is added on top, what stood beside it stands."""
+    add(store, "s1", "a")
+    with closing(sqlite3.connect(path)) as other, other:
+        other.execute(f"UPDATE session_head SET {column} = 9223372036854775807")
+    take = Take(owner="w", token=2**63, seconds=60.0) if column == "token" else None
+    request = Append(session_id="s1", drafts=(Story("s1").event(note("b")),), take=take)
+    beside = Append(session_id="s2", drafts=(Story("s2").event(note("b")),))
+    with pytest.raises(StoreError, match="damaged"):
+        store.append(request)
+    refused, stands = store.append_all([request, beside])
+    assert "damaged" in str(refused)
+    assert isinstance(stands, Appended)
+    assert [event.event_id for event in everything(store, "s1")] == ["a"]
+
+
 def test_a_file_that_cannot_be_opened_is_reported(path: Path, store: SqliteStore) -> None:
     """A database that vanished before the first write is unavailable, not made anew."""
     path.unlink()
