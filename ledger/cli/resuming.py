@@ -21,7 +21,7 @@ from ledger.cli.rows import Row
 from ledger.cli.shell import Shell
 from ledger.cli.table import tail
 from ledger.cli.text import Ink, Line
-from ledger.errors import LedgerError, SessionOwned
+from ledger.errors import LedgerError, SessionOwned, StoreUnavailable
 from ledger.session.ledger import Ledger
 from ledger.session.worker import Interrupted, Report, follow, resume_one, sweep
 from ledger.store.maintenance import place
@@ -67,11 +67,21 @@ def _opened(shell: Shell, wanted: Wanted) -> Iterator[Ledger]:
         return
     ledger = load_app(wanted.app)
     try:
+        _check_open(ledger, wanted.app)
         _adopt(shell, ledger.url)
         yield ledger
     finally:
         with aside():
             ledger.close()
+
+
+def _check_open(ledger: Ledger, app: str) -> None:
+    """Raise StoreUnavailable, with what to do, where the program closed its ledger while it was imported."""
+    if not ledger.closed:
+        return
+    module, _, name = app.partition(":")
+    hint = f"Importing {module} closes it: put `with {name}:` or `{name}.close()` under `if __name__ == '__main__':`."
+    raise StoreUnavailable(f"the ledger {app} is closed already", hint=hint)
 
 
 def _adopt(shell: Shell, url: str) -> None:

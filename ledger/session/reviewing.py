@@ -5,10 +5,11 @@ from __future__ import annotations
 import getpass
 import socket
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from ledger.audit import find_call
 from ledger.calls import Call
+from ledger.catalog.violation import MAX_VIOLATIONS
 from ledger.errors import UsageError, VerdictRefused
 from ledger.events import (
     Body,
@@ -27,6 +28,9 @@ from ledger.session.core import Core, Item
 from ledger.session.gating import ALL_CHECKS, PURE_GATES, passed, stopped_anyway
 from ledger.session.wiring import Wiring
 from ledger.session.work import Work, examine, intent_of
+
+_MOST_FAULTS: Final = 10
+"""Faults of a person's arguments that a refusal names; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +185,14 @@ def _successor(core: Core, old: Call, arguments: Any) -> Work:
 
 
 def _why(refusal: CallRejected) -> str:
-    return f"the arguments are refused at the {refusal.gate} gate: {refusal.message}"
+    """Return every fault with its place, as the gate says it: whoever wrote the arguments puts all right at once."""
+    said, found = refusal.message, refusal.violations
+    if len(found) > 1:
+        told = [f"{each['pointer'] or '/'}: {each['message']}" for each in found[:_MOST_FAULTS]]
+        left = len(found) - len(told)
+        least = "at least " if len(found) == MAX_VIOLATIONS else ""
+        said = "; ".join([*told, *([f"and {least}{left} more"] if left else [])])
+    return f"the arguments are refused at the {refusal.gate} gate: {said}"
 
 
 def _record(core: Core, call_id: str, body: Body, who: Reviewer) -> Steps[Verdicts]:

@@ -236,6 +236,18 @@ def test_without_a_ledger_nothing_is_made(empty: Path) -> None:
     assert list(empty.iterdir()) == []
 
 
+@pytest.mark.parametrize("options", [["crash"], ["--all"], ["--all", "--follow"], ["--all", "--dry-run"]])
+def test_a_program_that_closes_its_own_ledger_is_told_what_to_do(
+    world: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]
+) -> None:
+    """Its module closes it while it is imported: the refusal names the lines that belong under `__main__`."""
+    for name in module(world, HOST + "\n\nwith ledger:\n    pass\n", monkeypatch):
+        said = ledger("resume", *options, "--app", f"{name}:ledger")
+        assert failure("resume", *options, "--app", f"{name}:ledger")[:2] == (1, "store_unavailable")
+        assert f"the ledger {name}:ledger is closed already" in said.stderr
+        assert f"Importing {name} closes it: put `with ledger:` or `ledger.close()` under `if __name__" in said.stderr
+
+
 # -- as a process
 
 SLOW = (

@@ -424,6 +424,37 @@ def test_other_arguments_make_a_new_call(ids: dict[str, str]) -> None:
     assert line.endswith("takes its place and is authorized now.")
 
 
+def test_all_that_is_wrong_with_new_arguments_is_told(world: Path) -> None:
+    """Each fault with its place, up to ten and how many more; nothing of a sensitive value."""
+    secret: dict[str, Any] = {"type": "string", "maxLength": 4, "x-sensitive": True}
+    numbers = {name: {"type": "integer"} for name in "abcdefghijk"}
+    schema = {"type": "object", "properties": {"pin": secret, **numbers}, "additionalProperties": False}
+    with opened(world) as host:
+
+        @host.tool("count", effect="external", schema=schema)
+        def count(**_: Any) -> int:
+            """Count."""
+            raise TimeoutError
+
+        called = host.session("s").call("count", {"a": 1}).call_id
+
+    def told(**arguments: Any) -> str:
+        resolve = ("review", "resolve", called, "--did-not-happen", "--arguments", json.dumps(arguments))
+        status, code, message = failure(*resolve)
+        assert (status, code) == (2, "usage")
+        return message.partition("at the schema gate: ")[2]
+
+    assert told(a="x") == 'The arguments do not fit the schema: /a: expected integer, got string "x"'
+    few = told(a=1, c="y", pin="hunter2-canary", z=0)
+    assert few == (
+        '/c: expected integer, got string "y"; /pin: does not fit `maxLength`; a sensitive value is not shown;'
+        ' /z: unknown field "z"'
+    )
+    many = told(**dict.fromkeys(numbers, "x"), pin=5).split("; ")
+    assert [each.partition(":")[0] for each in many] == [*(f"/{name}" for name in "abcdefghij"), "and 2 more"]
+    assert told(**{f"z{number:02}": 0 for number in range(30)}).endswith("; and at least 10 more")
+
+
 def test_a_verdict_binds_to_what_was_seen(ids: dict[str, str]) -> None:
     """--digest refuses a verdict on other arguments than those that were shown."""
     digest = story(ids[DOUBT])["argumentsDigest"]
