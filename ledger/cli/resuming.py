@@ -67,8 +67,8 @@ def _opened(shell: Shell, wanted: Wanted) -> Iterator[Ledger]:
         return
     ledger = load_app(wanted.app)
     try:
-        _check_open(ledger, wanted.app)
         _adopt(shell, ledger.url)
+        _check_open(ledger, wanted.app)
         yield ledger
     finally:
         with aside():
