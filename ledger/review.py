@@ -75,6 +75,7 @@ def deny(call: Call, reviewer: Reviewer) -> CallDenied:
         os_user=reviewer.os_user,
         host=reviewer.host,
         note=reviewer.note,
+        evidence=reviewer.evidence,
     )
 
 

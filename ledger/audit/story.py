@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from ledger.audit.decisions import decisions, replaced_by
 from ledger.audit.reading import placed_calls, stored_events
 from ledger.audit.rows import Row, plain_wire
 from ledger.audit.torun import to_run
@@ -62,6 +63,7 @@ def call_of(reader: Reader, session_id: str, call_id: str) -> Call:
 
 def call_story(reader: Reader, call: Call) -> Row:
     """Return all that is known of a call: intent, what ran, who allowed it, how it ended, what speaks of it besides."""
+    events = [event for _, event in call_events(reader, call.session_id, call.call_id)]
     return {
         **_identity(call),
         **_execution(call),
@@ -73,9 +75,11 @@ def call_story(reader: Reader, call: Call) -> Row:
         "duplicateOf": call.flag.duplicate_of if call.flag else None,
         "copies": [placed.row.call_id for placed in placed_calls(reader, CallFilter(duplicate_of=call.call_id))],
         "supersededBy": call.superseded_by,
+        "takesPlaceOf": replaced_by(reader, call),
         "lateOutcome": plain_wire(call.late) if call.late else None,
         "verdict": plain_wire(call.review) if call.review else None,
-        "notes": list(_notes(reader, call)),
+        "decisions": list(decisions(events)),
+        "notes": list(_notes(events)),
         "lookAlikes": look_alikes(reader, call),
     }
 
@@ -101,8 +105,8 @@ def look_alikes(reader: Reader, call: Call) -> list[Row]:
     ]
 
 
-def _notes(reader: Reader, call: Call) -> Iterator[Row]:
-    for _, event in call_events(reader, call.session_id, call.call_id):
+def _notes(events: Iterable[Event]) -> Iterator[Row]:
+    for event in events:
         if isinstance(event.body, CallNoted):
             yield {"at": event.recorded_at, "eventId": event.event_id, **plain_wire(event.body)}
 

@@ -8,6 +8,7 @@ from json import dumps
 from typing import Any, Final
 
 from ledger.calls import TERMINAL
+from ledger.cli.decided import decision, note, who_and_when
 from ledger.cli.layout import block, bullets, facts, heading
 from ledger.cli.looks import called, place, tone_of, version
 from ledger.cli.rows import Row
@@ -88,11 +89,19 @@ def known(story: Row) -> Iterator[Line]:
         "ended": _when(story["endedAt"]),
         "flag": story["reason"],
         "duplicate of": story["duplicateOf"],
-        "superseded by": story["supersededBy"],
+        "superseded by": _heir(story),
+        "takes the place of": story["takesPlaceOf"],
         "digest": story["argumentsDigest"],
     }
     yield from heading("What is known")
     yield from facts({name: fact for name, fact in named.items() if fact is not None})
+
+
+def _heir(story: Row) -> str | None:
+    """Return the call that has this one's place, and who said so when."""
+    heir = story["supersededBy"]
+    said = next((f", says {who_and_when(each)}" for each in story["decisions"] if each["supersededBy"]), "")
+    return f"{heir}{said}" if heir is not None else None
 
 
 def _allowed(approval: Mapping[str, Any]) -> str | None:
@@ -106,14 +115,16 @@ def _allowed(approval: Mapping[str, Any]) -> str | None:
 
 
 def besides(story: Row) -> Iterator[Line]:
-    """Yield evidence, a late outcome, the verdict, notes and look-alikes, where there are any."""
-    for name, key in (("Evidence", "evidence"), ("Late outcome", "lateOutcome"), ("Verdict", "verdict")):
+    """Yield evidence, a late outcome, what people decided, notes and look-alikes, where there are any."""
+    for name, key in (("Evidence", "evidence"), ("Late outcome", "lateOutcome")):
         if story[key] is not None:
             yield from heading(name)
             yield from value(_without_nothing(story[key]))
+    for each in story["decisions"]:
+        yield from decision(each)
     if story["notes"]:
         yield from heading("Notes")
-        yield from bullets(f"{note['by']}, {instant(note['at'])}: {note['text']}" for note in story["notes"])
+        yield from bullets(map(note, story["notes"]))
     if story["copies"]:
         yield from heading("Copies, settled by this call's end")
         yield from bullets(story["copies"])

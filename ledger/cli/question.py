@@ -155,6 +155,8 @@ def _commands(
         )
     if call.state == "needs-review" and (beside := may_repeat(call)) is not None:
         yield copyable(shell, "review", "show", str(beside["mayRepeat"])), "look at the call that this one may repeat"
+    if call.superseded_by is not None:
+        yield copyable(shell, "review", "show", call.superseded_by), "look at the call that has its place now"
     late = call.late is not None and call.late.ended == "succeeded"
     for answer in said:
         digest = ("--digest", (call.arguments_digest or "")[:12]) if answer == "approve" else ()

@@ -109,6 +109,7 @@ class CallDenied:
     host: str | None = None
     note: str | None = None
     retry_after: float | None = None
+    evidence: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,6 +258,7 @@ class CallSuperseded:
     os_user: str | None = None
     host: str | None = None
     note: str | None = None
+    evidence: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

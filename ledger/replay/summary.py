@@ -35,7 +35,7 @@ def _call(body: e.CallBody) -> str:
         case e.CallAuthorized():
             return _allowed(body)
         case e.CallDenied():
-            return f"{body.code}: {_clipped(body.message)}" + _by(body.by or body.policy)
+            return f"{body.code}: {_clipped(body.message)}" + _by(body.by or body.policy) + _of(body.note, ": ")
         case e.CallApprovalRequested():
             return f"asks {', '.join(body.who) if body.who else 'anybody'}" + _of(body.message, ": ")
         case e.CallStarted():

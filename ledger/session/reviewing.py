@@ -118,6 +118,7 @@ def superseding(core: Core, call_id: str, arguments: Any, answer: Answer | None,
         os_user=who.os_user,
         host=who.host,
         note=who.note,
+        evidence=who.evidence,
     )
     actor = f"person:{who.by}"
     allowed = allow(work.digest, who)

@@ -34,6 +34,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("call.authorized", {"by": "policy", "policy": "limits"}, "by policy limits"),
     ("call.authorized", {"person": "ann", "by": "person"}, "by person ann"),
     ("call.denied", {"code": "x", "message": "No.", "policy": "limits"}, "x: No. (by limits)"),
+    ("call.denied", {"code": "x", "message": "No.", "by": "ada", "note": "late"}, "x: No. (by ada): late"),
     ("call.approval_requested", {"who": ["ann", "bob"], "message": "Send?"}, "asks ann, bob: Send?"),
     ("call.approval_requested", {}, "asks anybody"),
     ("call.started", {}, "on w, key k"),
