@@ -44,6 +44,8 @@ _MEANINGS: Final[dict[str, str]] = {
 _ANY: Final = "{...}"
 _LATE: Final = "it happened: take the late outcome"
 _NOT_YET: Final = "allow exactly these arguments, which run only where their version still does"
+_LAPSES: Final = "; it runs only where its version still does, and is asked about anew elsewhere"
+_FIRST: Final = "carry it to the current version first: what is allowed then runs"
 _CLOSED: Final = ("session.closed",)
 _HOLE: Final = re.compile(r"\{(\w+)\}")
 
@@ -57,7 +59,7 @@ def question_of(shell: Shell, reader: Reader, call: Call) -> Row:
     closed = waits and bool(reader.events(EventFilter(session_id=call.session_id, types=_CLOSED), limit=1))
     said = answers(call, _now(), closed=closed)
     changed = call.reason == "schema-changed" and any(map(runs, said))
-    ahead = foreseen(registry, call) if registry is not None and "approve" in said else None
+    ahead = foreseen(registry, call) if registry is not None and any(map(_as_it_is, said)) else None
     draft = draft_of(definition, call) if changed else ahead.draft if ahead is not None else None
     return {
         "kind": kind_of(call.state, call.reason) if waits else None,
@@ -157,14 +159,14 @@ def _commands(
         yield copyable(shell, "review", "show", str(beside["mayRepeat"])), "look at the call that this one may repeat"
     if call.superseded_by is not None:
         yield copyable(shell, "review", "show", call.superseded_by), "look at the call that has its place now"
-    late = call.late is not None and call.late.ended == "succeeded"
+    if ahead is not None and ahead.carried_first:
+        yield copyable(shell, "migrate-schemas", "--tool", call.tool, "--apply"), _FIRST
     for answer in said:
         digest = ("--digest", (call.arguments_digest or "")[:12]) if answer == "approve" else ()
         verb = (answer,) if answer in ("approve", "deny") else ("resolve",)
         options = () if answer in ("approve", "deny") else answer.split()
         given = (_given(draft),) if "--arguments" in options else ()
-        meaning = _LATE if answer == "--happened" and late else _MEANINGS[answer]
-        meaning = _NOT_YET if answer == "approve" and ahead is not None else meaning
+        meaning = _meaning(call, answer, lapses=ahead is not None)
         if given and draft is not None and draft.ask and given[0] != _ANY:
             meaning += "; put your answers where it says null"
         yield (
@@ -172,6 +174,20 @@ def _commands(
             meaning,
         )
     yield copyable(shell, "review", "note", called, "TEXT"), "add a note; nothing else changes"
+
+
+def _as_it_is(answer: str) -> bool:
+    """Return whether an answer lets the call run with the arguments it has."""
+    return answer == "approve" or answer.endswith("--run")
+
+
+def _meaning(call: Call, answer: str, *, lapses: bool) -> str:
+    """Return what an answer means; `lapses`: where a newer version runs it does not hold."""
+    if answer == "--happened" and call.late is not None and call.late.ended == "succeeded":
+        return _LATE
+    if not (lapses and _as_it_is(answer)):
+        return _MEANINGS[answer]
+    return _NOT_YET if answer == "approve" else _MEANINGS[answer] + _LAPSES
 
 
 def _by(call: Call) -> tuple[str, ...]:

@@ -119,6 +119,76 @@ def test_an_approval_that_will_not_run_the_call(tmp_path: Path, monkeypatch: pyt
     assert data("review", "show", call_id)["ifApproved"] is None
 
 
+LAPSES = "A verdict with --run will not run it as it is: version 2 of charge is current in the catalog here"
+
+
+@pytest.mark.parametrize(
+    ("point", "verdict"),
+    [("call.proposed", ["--run"]), ("call.started", ["--did-not-happen", "--run"])],
+    ids=["never ran", "in doubt"],
+)
+def test_a_verdict_that_lapses_once_the_call_is_carried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: Any, verdict: list[str]
+) -> None:
+    """Where the commands stand a person reads it beforehand, and it is so: a resume asks them anew in the new form."""
+    deploy = Deploy(tmp_path)
+    deploy.policy = lambda call, principal: Allow()
+    call_id = deploy.first(crash.after(point)).call_id
+    deploy.open(1).session("s").messages()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LEDGER_CATALOG", "catalog")
+    assert data("review", "show", call_id)["ifApproved"] is None
+    deploy.write(2)
+    found = data("review", "show", call_id)
+    assert found["ifApproved"].startswith(LAPSES)
+    meanings = {each["command"].partition(call_id[-8:])[2].strip(): each["meaning"] for each in found["commands"]}
+    assert "is asked about anew elsewhere" in meanings.pop(" ".join(verdict))
+    assert not any("elsewhere" in meaning for meaning in meanings.values())
+    assert LAPSES in ledger("review", "show", call_id).stdout
+    ledger("review", "resolve", call_id, *verdict, "--by", "ada")
+    newer = deploy.open(2)
+    newer.session("s").messages()
+    call = newer.find(call_id)
+    assert (call.state, call.reason, call.schema_version) == ("needs-review", "approval-mismatch", 2)
+    deploy.close()
+    assert data("review", "show", call_id)["ifApproved"] is None  # of the new form it holds
+
+
+def test_a_call_that_is_carried_first_runs_by_the_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page offers to carry it; it is then asked about in the form that runs."""
+    deploy = Deploy(tmp_path)
+    deploy.policy = lambda call, principal: Allow()
+    call_id = deploy.first(crash.after("call.proposed")).call_id
+    deploy.open(1).session("s").messages()
+    deploy.close()
+    deploy.write(2)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LEDGER_CATALOG", "catalog")
+    [carry, *_] = data("review", "show", call_id)["commands"]
+    assert carry["command"] == "ledger migrate-schemas --tool charge --apply"
+    assert ledger(*carry["command"].split()[1:]).exit_code == 0
+    assert data("review", "show", call_id)["ifApproved"] is None
+    ledger("review", "resolve", call_id, "--run", "--by", "ada")
+    newer = deploy.open(2)
+    newer.session("s").messages()
+    assert (newer.find(call_id).state, deploy.effects) == ("succeeded", [(2, 5)])
+    deploy.close()
+
+
+def test_a_verdict_that_goes_along_is_no_reason_to_warn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file says that an approval holds for the new form: the page offers the command as ever."""
+    deploy = Deploy(tmp_path)
+    deploy.policy = lambda call, principal: Allow()
+    call_id = deploy.first(crash.after("call.proposed")).call_id
+    deploy.open(1).session("s").messages()
+    deploy.close()
+    deploy.write(2, keepsApproval=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LEDGER_CATALOG", "catalog")
+    found = data("review", "show", call_id)
+    assert (found["ifApproved"], found["commands"][0]["meaning"]) == (None, "let it run now")
+
+
 def test_what_is_there_instead_of_a_retired_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A call that was left behind: the page names the replacements, and no answer maps the call onto them."""
     shelf = Shelf(tmp_path / "schemas/tools")

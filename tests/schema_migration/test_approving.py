@@ -1,4 +1,4 @@
-"""What keeps a call that waits for approval from running by it."""
+"""What keeps a call that a person is asked about from running by their word."""
 
 import pytest
 
@@ -64,3 +64,25 @@ def test_without_a_file_between_the_versions(waiting: tuple[Deploy, Call]) -> No
         "version 2 of charge is current in the catalog here, and no upcast file leads from v1 towards v2. Where"
         in found.words
     )
+
+
+def test_a_verdict_to_run_lapses_as_an_approval_does(waiting: tuple[Deploy, Call]) -> None:
+    """A call in review that never ran can be carried first; over a change of meaning it needs a new call."""
+    deploy, call = waiting
+    flagged = call.changed(state="needs-review", reason="not-started", approval=None)
+    form, meaning = under(deploy, 2, flagged), under(deploy, 3, flagged)
+    assert form is not None
+    assert meaning is not None
+    assert form.words.startswith("A verdict with --run will not run it as it is: version 2 of charge is current")
+    assert (form.draft, form.carried_first) == (None, True)
+    assert meaning.draft is not None
+    assert (meaning.draft.to_fill_in, meaning.carried_first) == ({"amount": 5, "currency": None}, False)
+
+
+def test_what_may_have_run_is_carried_behind_the_verdict_only(waiting: tuple[Deploy, Call]) -> None:
+    """Nothing of it changes its form as long as nobody knows what became of it."""
+    doubt = waiting[1].changed(state="needs-review", reason="outcome-unknown", attempt=1)
+    found = under(waiting[0], 2, doubt)
+    assert found is not None
+    assert not found.carried_first
+    assert under(waiting[0], 1, doubt) is None
