@@ -43,7 +43,7 @@ CALLS: Final = (
 EVENTS: Final = (
     Column(key="sequence", title="SEQ", keep="all"),
     at("recordedAt", "TIME (UTC)"),
-    Column(key="type"),
+    Column(key="type", keep="all"),
     Column(key="summary", title="WHAT"),
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Final
 
@@ -14,41 +15,41 @@ from ledger.cli.output import Format
 from ledger.cli.rows import Row
 from ledger.cli.shell import Shell, format_option
 from ledger.cli.table import Column
-from ledger.cli.when import instant, short_instant
+from ledger.cli.when import short_instant
 
 CALL_COLUMNS: Final = (
     CALL,
-    at("proposedAt", "ASKED (UTC)"),
+    replace(at("proposedAt", "ASKED (UTC)"), leave=4),
     SESSION,
     TOOL,
-    VERSION,
+    replace(VERSION, leave=2),
     STATE,
     Column(key="why", wants=WHY),
     Column(key="durationMs", title="MS", keep="all", leave=1),
 )
 EVENT_COLUMNS: Final = (
-    Column(key="position", title="POS", keep="all"),
-    at("recordedAt", "TIME (UTC)"),
+    Column(key="position", title="POS", keep="all", leave=4),
+    replace(at("recordedAt", "TIME (UTC)"), leave=5),
     SESSION,
     Column(key="sequence", title="SEQ", keep="all", leave=1),
     Column(key="type", keep="all", wants=25, tone=tone_of_event),  # the longest: call.outcome_arrived_late
     replace(TOOL, leave=2),
-    replace(CALL, wants=8),
-    Column(key="summary", title="WHAT"),
+    replace(CALL, wants=8, leave=6),
+    Column(key="summary", title="WHAT", wants=12),
 )
 
 VERSION_COLUMNS: Final = (
     TOOL,
     VERSION,
-    Column(key="stage"),
-    Column(key="publishedAt", title="PUBLISHED (UTC)", show=instant, short=short_instant, keep="all"),
+    Column(key="stage", keep="all", leave=3),
+    replace(at("publishedAt", "PUBLISHED (UTC)"), leave=2),
     Column(key="calls", keep="all"),
-    Column(key="carried", keep="all", leave=1),
-    Column(key="succeeded", title="OK", keep="all"),
-    Column(key="rejected", title="REJ", keep="all"),
-    Column(key="denied", title="DEN", keep="all"),
-    Column(key="failed", title="FAIL", keep="all"),
-    Column(key="description"),
+    Column(key="carried", keep="all"),
+    Column(key="succeeded", title="OK", keep="all", leave=6),
+    Column(key="rejected", title="REJ", keep="all", leave=5),
+    Column(key="denied", title="DEN", keep="all", leave=4),
+    Column(key="failed", title="FAIL", keep="all", leave=7),
+    Column(key="description", leave=1),
 )
 
 STORY_COLUMNS: Final = (
@@ -204,14 +205,16 @@ def stats(shell: Shell, /, *, by: tuple[str, ...], format: Format | None, keep_f
     """
     from ledger.audit import stat_rows
     from ledger.cli.opening import reading
-    from ledger.cli.statistics import columns_of, told
+    from ledger.cli.statistics import columns_of, told, with_digests
 
     with reading(shell) as reader:
-        rows = stat_rows(reader, by or ("tool",), **filters)
-        people = _for_people(shell, format)
+        rows: Iterable[Row] = stat_rows(reader, by or ("tool",), **filters)
         columns = columns_of(by or ("tool",))
+        if _for_people(shell, format):
+            rows = list(map(told, rows))
+            columns = with_digests(rows, columns)
         shell.out.rows(
-            map(told, rows) if people else rows,
+            rows,
             columns,
             format=format,
             empty="No call fits.",
@@ -234,11 +237,13 @@ def versions(shell: Shell, /, *, format: Format | None, keep_formulas: bool, **f
     """
     from ledger.audit import version_rows
     from ledger.cli.opening import reading
+    from ledger.cli.statistics import with_digests
 
     with reading(shell) as reader:
-        rows = version_rows(reader, **filters)
+        rows = list(version_rows(reader, **filters))
+        columns = with_digests(rows, VERSION_COLUMNS)
         empty = "No tool was published, and no call fits."
-        shell.out.rows(rows, VERSION_COLUMNS, format=format, empty=empty, keep_formulas=keep_formulas)
+        shell.out.rows(rows, columns, format=format, empty=empty, keep_formulas=keep_formulas)
 
 
 def _for_people(shell: Shell, format: Format | None) -> bool:

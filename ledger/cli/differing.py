@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from json import dumps
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from ledger.catalog import Contract, folder_of, load_catalog
 from ledger.catalog.diff import (
@@ -32,8 +32,8 @@ from ledger.cli.faults import DONE, FAILED
 from ledger.cli.layout import block, facts, heading
 from ledger.cli.opening import catalog_folder
 from ledger.cli.shell import Shell
-from ledger.cli.table import Column, plain
-from ledger.cli.text import Ink, Line, Tone, cut
+from ledger.cli.table import Column
+from ledger.cli.text import Ink, Line, Tone
 from ledger.cli.tools import KnownTool, known_tool
 from ledger.errors import CatalogFault, JsonRejected, LedgerError, NotKnown
 from ledger.strictjson import Json, JsonObject, Limits, decode, to_a_person, to_pointer
@@ -41,7 +41,6 @@ from ledger.strictjson import Json, JsonObject, Limits, decode, to_a_person, to_
 MAX_FILE: Final = 16 * 2**20
 MAX_NESTED: Final = 80
 """A schema may be nested 64 deep, and stands a few levels deep in its file."""
-MAX_CELL: Final = 40
 
 _TONES: Final[Mapping[str, Tone]] = {
     **dict.fromkeys(("identical", "annotation", "dialect", "iso", "embed"), "good"),
@@ -284,17 +283,13 @@ def guessed(shell: Shell, document: JsonObject | None) -> int:
     return DONE
 
 
-def _short(value: Any) -> str:
-    return cut(plain(value), MAX_CELL, "...", keep="start")
-
-
 COLUMNS: Final = (
     Column(key="verdict", keep="all", tone=lambda verdict: _TONES[verdict]),
-    Column(key="code", keep="all"),
-    Column(key="pointer", show=lambda pointer: pointer or "/", keep="end"),
-    Column(key="old", show=_short),
-    Column(key="new", show=_short),
-    Column(key="message"),
+    Column(key="code", keep="all", leave=2),
+    Column(key="pointer", show=lambda pointer: pointer or "/", keep="all", apart=3),
+    Column(key="old", leave=1),
+    Column(key="new", leave=1),
+    Column(key="message", wants=24),
 )
 
 

@@ -52,8 +52,15 @@ def called(tool: str, now: str | None) -> str:
 
 
 CALL: Final = Column(key="callId", title="CALL", show=tail, keep="all")
-SESSION: Final = Column(key="sessionId", title="SESSION")
-TOOL: Final = Column(key="tool")
+SESSION: Final = Column(key="sessionId", title="SESSION", keep="all", apart=3)
+
+
+def named(key: str, title: str | None = None, *, leave: int = 0) -> Column:
+    """Return the column of a name that others give: of a tool, a model, a tenant; a model may make up any text."""
+    return Column(key=key, title=title, keep="word", leave=leave, apart=9)
+
+
+TOOL: Final = named("tool")
 VERSION: Final = Column(key="schemaVersion", title="V", show=version, keep="all")
 STATE: Final = Column(key="state", keep="all", tone=tone_of)
 

@@ -47,8 +47,10 @@ Answers go to stdout; notes, warnings, errors and progress to stderr.
   failure `{"error": {"code", "message", "hint"}}`. If a list fails in the middle, the object has the rows so far in
   `data` and also `error`. One line in a pipe, indented on a terminal.
 - `resume --follow --json` goes on, so it prints one line of JSON for each session that it acted on.
-- `--format table | json | jsonl | csv` prints the rows alone; every format carries the same rows. A table is cut to the
-  width of the terminal and never in a pipe; columns that do not fit are named below it.
+- `--format table | json | jsonl | csv` prints the rows alone; every format carries the same rows.
+- A table has the width of the terminal: its texts are cut; ids and names never, so that rows can be told apart and what
+  is shown can be copied. What matters least leaves first, and is named below the table. Where an id has no room beside
+  the rest, it stands above the rows that it is of. In a pipe nothing is cut, and nothing leaves.
 - JSON is always pure ASCII and exact. Use `json` or `jsonl` for programs.
 - CSV is for spreadsheets: `\r\n` ends a row, null is an empty field (`,,`) and the empty text is `""` (as PostgreSQL's
   `COPY … CSV` reads it); objects and lists are JSON; line breaks stay inside of quotes; a text that a spreadsheet would

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final, cast
+from os.path import commonprefix
+from typing import Final, NamedTuple, cast
 
 from ledger.calls import Call
 from ledger.cli.looks import CALL, TOOL, place, tone_of_event
 from ledger.cli.output import FORMATS, Format
 from ledger.cli.rows import Row, json_array
 from ledger.cli.shell import Shell
-from ledger.cli.table import Column, tail
+from ledger.cli.table import WHOLE, Column, plain, tail
 from ledger.cli.when import short_instant
 from ledger.counting import counted
 from ledger.providers.formats import get_format
@@ -22,20 +23,43 @@ from ledger.store.port import Reader
 
 COLUMNS: Final = (
     Column(key="sequence", title="SEQ", keep="all"),
-    Column(key="recordedAt", title="TIME (UTC)", show=short_instant, keep="all"),
+    Column(key="recordedAt", title="TIME (UTC)", show=short_instant, keep="all", leave=2),
     Column(key="place", title="TURN", keep="all"),
     Column(key="type", keep="all", tone=tone_of_event),
-    TOOL,
+    replace(TOOL, leave=3),
     replace(CALL, leave=1),
     Column(key="summary", title="WHAT", wants=20),
 )
 _MOST_NOTES: Final = 20
+_ALIKE: Final = 8
+"""Characters that are shown in front of a difference."""
+
+
+class _Side(NamedTuple):
+    """A value as text, and the one beside it."""
+
+    text: str
+    other: str
+
+
+def _side(side: _Side | None) -> str:
+    return plain(side and side.text)
+
+
+def _from_difference(side: _Side | None) -> str:
+    """Return a value from where it is another one: what both begin with says nothing, and may be all that has room."""
+    if side is None:
+        return plain(None)
+    alike = len(commonprefix(side)) - _ALIKE  # noqa: RUF071 - texts, no paths
+    return "..." + side.text[alike:] if alike > len("...") else side.text
+
+
 DIFFERENCES: Final = (
     Column(key="turn", keep="all"),
     Column(key="index", keep="all"),
     Column(key="field", keep="all"),
-    Column(key="a"),
-    Column(key="b"),
+    Column(key="a", show=_side, short=_from_difference, wants=WHOLE),
+    Column(key="b", show=_side, short=_from_difference, wants=WHOLE),
 )
 
 
@@ -78,8 +102,17 @@ class Replay:
         """Print what differs in another session and say whether nothing does."""
         found = [difference.to_wire() for difference in compare(self._reader, self._session_id, other)]
         same = f"{self._session_id} and {other} are equal."
-        self._shell.out.rows(found, DIFFERENCES, format=cast("Format | None", format), empty=same)
+        people = format in (None, "table") and not self._shell.json
+        rows = map(_beside, found) if people else found
+        self._shell.out.rows(rows, DIFFERENCES, format=cast("Format | None", format), empty=same)
         return not found
+
+
+def _beside(row: Row) -> Row:
+    """Return a difference with its two values as texts, each knowing the other."""
+    a, b = plain(row["a"]), plain(row["b"])
+    sides = {"a": _Side(a, b), "b": _Side(b, a)}
+    return {**row, **{key: side for key, side in sides.items() if row[key] is not None}}
 
 
 class Told:

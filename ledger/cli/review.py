@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeVar
 
@@ -24,13 +25,13 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 COLUMNS: Final = (
     CALL,
     Column(key="age", keep="all", tone=lambda text: "bad" if text.endswith("!") else None),
-    Column(key="kind", keep="all"),
-    TOOL,
-    VERSION,
-    SESSION,
+    Column(key="kind", keep="all", leave=3),
+    replace(TOOL, keep="all"),  # with what it is called now
+    replace(VERSION, leave=1),
+    replace(SESSION, apart=2),
     Column(key="why", wants=WHY),
     Column(key="expires", title="EXPIRES", keep="all", tone=lambda text: "bad" if text == "expired" else None),
-    Column(key="arguments"),
+    Column(key="arguments", leave=2),
 )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 import click
 
 from ledger.cli.faults import FAILED
 from ledger.cli.frame import Noun
-from ledger.cli.looks import at
+from ledger.cli.looks import SESSION, at
 from ledger.cli.output import Format
 from ledger.cli.shell import Shell, format_option
 from ledger.cli.table import Column
@@ -17,13 +18,13 @@ READABLE: Final = ("auto", "openai", "responses", "anthropic", "bedrock", "gemin
 WIRES: Final = ("anthropic", "bedrock", "gemini", "mistral", "openai", "responses")
 REASONS: Final = ("final_answer", "max_turns", "deadline", "budget", "aborted", "error")
 COLUMNS: Final = (
-    Column(key="sessionId", title="SESSION", keep="start"),
+    replace(SESSION, apart=6),
     Column(key="state", keep="all", tone=lambda state: "warn" if state == "waiting" else None),
     Column(key="closed", title="END", leave=2),
-    at("openedAt", "OPENED (UTC)"),
-    at("lastAt", "LAST (UTC)"),
+    replace(at("openedAt", "OPENED (UTC)"), leave=3),
+    replace(at("lastAt", "LAST (UTC)"), leave=5),
     Column(key="events", keep="all", leave=1),
-    Column(key="calls", keep="all"),
+    Column(key="calls", keep="all", leave=4),
     Column(key="open", keep="all"),
     Column(key="waiting", keep="all", tone=lambda count: "warn" if count else None),
 )

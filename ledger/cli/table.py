@@ -1,4 +1,8 @@
-"""Rows as a table a person enjoys reading: aligned by what the eye sees, cut to the terminal, never cut in a pipe."""
+"""
+Rows as a table a person enjoys reading: aligned by what the eye sees, cut to the terminal, never cut in a pipe.
+
+Texts are cut, names and ids never: two that were cut may look the same, and what is cut can't be given to a command.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +13,18 @@ from json import dumps
 from typing import Any, Final, Literal
 
 from ledger.cli.rows import Row
+from ledger.cli.seating import GAP, Plan, Seat, Size, fitted, seated, sizes
 from ledger.cli.text import Ink, Line, Part, Tone, cut, encodable, visible, width
 
-GAP: Final = "  "
 WINDOW: Final = 500
 """Rows that are looked at to find the columns' widths; those after them flow on, so a long table needs no memory."""
 
+WHOLE: Final = 2**16
+"""What a column wants that is shown short wherever it would be cut: more than any terminal has."""
+
 _NARROWEST: Final = 8
+_LONGEST_WORD: Final = 128
+"""Characters of a tool's longest name (`catalog.names`); a model may make up more."""
 
 
 def plain(value: Any) -> str:
@@ -38,19 +47,23 @@ class Column:
     One column of a table.
 
     `key` is the row's wire name, `title` the header (default: the key in capitals), `show` turns the value into text,
-    `keep` says which end of a text stays when the terminal is too narrow ("all" = never cut), `tone` colours a value.
-    Where that is not enough, or a column has less than it `wants`, the columns without any value go; then `short`
-    shows the values of the columns that have one, and then the columns with `leave` go, the lowest number first.
+    `keep` says which end of a text stays when the terminal is too narrow ("all" = never cut, "word" = cut, in its
+    middle, only if it is no word and so can be no name), `tone` colours a value. Where cutting is not enough, or a
+    column has less than it `wants`, the columns without any value go; then `short` shows the values of the columns that
+    have one, and then the columns with `leave` go, the lowest number first. A column with `apart` does not go: before
+    one leaves with that number or a higher one, its values stand on lines of their own, above the rows that they are
+    of, and the others have its room.
     """
 
     key: str
     title: str | None = None
     show: Callable[[Any], str] = plain
-    keep: Literal["start", "end", "all"] = "start"
+    keep: Literal["start", "end", "all", "word"] = "start"
     tone: Callable[[Any], Tone | None] | None = None
     short: Callable[[Any], str] | None = None
     leave: int = 0
     wants: int = 0
+    apart: int = 0
 
     @property
     def heading(self) -> str:
@@ -83,28 +96,21 @@ def lines(
     """
     Yield the header and then a line a row; nothing at all if there is no row.
 
-    `missing` is told the headings of the columns that the paper has no room for, behind the last row, if there are any.
-    A column without a value in any row is not missed.
+    What is set apart has lines of its own, above the first row of each value. `missing` is told the headings of the
+    columns that the paper has no room for, behind the last row, if there are any. A column without a value in any row
+    is not missed.
     """
     rows = iter(rows)
     window = list(islice(rows, WINDOW))
     if not window:
         return
-    every, columns = columns, _seated(window, columns, paper)
-    looked = [_cells(row, columns, paper) for row in window]
-    heads = [paper.cell(column.heading) for column in columns]
-    widths = [max(map(width, seen)) for seen in zip(heads, *looked, strict=True)]
-    if paper.room is not None:
-        widths = _fitted(widths, columns, heads, paper.room)
-    right = [all(_is_number(row.get(column.key)) for row in window) for column in columns]
-    yield _line([Ink(head, "strong") for head in heads], widths, right)
-    for row, cells in chain(
-        zip(window, looked, strict=True), ((later, _cells(later, columns, paper)) for later in rows)
-    ):
-        yield _line(_shown(row, cells, columns, paper, widths), widths, right)
+    sheet = _Sheet(columns, paper)
+    sheet.look(window)
+    yield sheet.head()
+    for row in chain(window, rows):
+        yield from sheet.row(row)
     unlooked = len(window) == WINDOW  # what comes behind the window may have a value
-    valued = [each for each in every if unlooked or any(row.get(each.key) is not None for row in window)]
-    if missing is not None and (left := _left(valued, columns)):
+    if missing is not None and (left := sheet.left(unlooked=unlooked)):
         missing(left)
 
 
@@ -112,139 +118,144 @@ class Flow:
     """
     A table whose rows come one at a time, each to be shown at once: the header goes before the first of them.
 
-    What the paper has room for is decided by the first row, as if each text that may be cut were as wide as it can be
-    cut to. A column has at least what it `wants`, and grows with the widest text that came so far.
+    What the paper has room for is decided as if each text that may be cut were as wide as it can be cut to. A column
+    has at least what it `wants`, and grows with the widest text that came so far; where what is never cut has grown so
+    far that other columns have room, the header comes again.
     """
 
     def __init__(self, columns: Sequence[Column], paper: Paper) -> None:
-        self._columns = columns
-        self._paper = paper
-        self._widths: list[int] = []
-        self._right: list[bool] = []
+        self._sheet = _Sheet(columns, paper, flowing=True)
         self._missing: list[str] = []
 
     def missing(self) -> list[str]:
-        """Return the headings of the columns that have no room, once the first row came, and only once: to be told."""
+        """Return the headings of the columns that have no room, where there are others than before: to be told."""
         told, self._missing = self._missing, []
         return told
 
     def lines(self, row: Row) -> Iterator[Line]:
-        """Yield the row's line, and the header before the first one."""
-        first = not self._widths
-        if first:
-            every, self._columns = self._columns, _seated([self._later(row)], self._columns, self._paper)
-            self._missing = _left(every, self._columns)
-            self._widths = [max(width(self._paper.cell(each.heading)), each.wants) for each in self._columns]
-            self._right = [row.get(column.key) is not None and _is_number(row[column.key]) for column in self._columns]
-        columns, paper = self._columns, self._paper
-        heads, cells = [paper.cell(column.heading) for column in columns], _cells(row, columns, paper)
-        self._widths = [max(widest) for widest in zip(self._widths, map(width, cells), strict=True)]
-        fitted = self._widths if paper.room is None else _fitted(self._widths, columns, heads, paper.room)
-        if first:
-            yield _line([Ink(head, "strong") for head in heads], fitted, self._right)
-        yield _line(_shown(row, cells, columns, paper, fitted), fitted, self._right)
-
-    def _later(self, row: Row) -> Row:
-        """Return the first row with the room that later ones may need where it has nothing, or little."""
-        cells = _cells(row, self._columns, self._paper)
-        least = [max(1 if each.keep == "all" else _NARROWEST, each.wants) for each in self._columns]
-        wider = {
-            column.key: "-" * room
-            for column, cell, room in zip(self._columns, cells, least, strict=True)
-            if row.get(column.key) is None or width(cell) < room
-        }
-        return {**row, **wider}
+        """Yield the row's lines, and the header before the first one."""
+        if self._sheet.look([row]):
+            self._missing = self._sheet.left(unlooked=True)
+            yield self._sheet.head()
+        yield from self._sheet.row(row)
 
 
-def _seated(window: Sequence[Row], columns: Sequence[Column], paper: Paper) -> Sequence[Column]:
-    """Return the columns that the paper has room for, if only so in their short form."""
-    if paper.room is None or _least_room(window, columns, paper) <= paper.room:
-        return columns
-    columns = [column for column in columns if any(row.get(column.key) is not None for row in window)] or columns
-    if _least_room(window, columns, paper) <= paper.room:
-        return columns
-    columns = [replace(column, show=column.short) if column.short else column for column in columns]
-    for number in sorted({column.leave for column in columns if column.leave}):
-        if _least_room(window, columns, paper) <= paper.room:
-            break
-        columns = [column for column in columns if column.leave != number]
-    return columns
+class _Sheet:
+    """
+    The columns of a table in their places on a paper, by the rows that it was given to look at.
+
+    While it is *flowing* any value may come still: every column counts as one that has some.
+    """
+
+    def __init__(self, columns: Sequence[Column], paper: Paper, *, flowing: bool = False) -> None:
+        self._paper = paper
+        self._every = columns
+        self._flowing = flowing
+        least = [_roomy(each, paper) if flowing else _size(each, [], paper) for each in columns]
+        self._seats = [
+            Seat(size, size, each.leave, each.apart, flowing) for size, each in zip(least, columns, strict=True)
+        ]
+        self._plan: Plan | None = None
+        self._columns: list[Column] = []
+        self._apart: list[Column] = []
+        self._widths: list[int] = []
+        self._right: list[bool] = []
+        self._above: list[Ink] = []
+
+    def look(self, rows: Sequence[Row]) -> bool:
+        """Make room for rows; say whether other columns have their places now than before."""
+        looked = [self._looked(seat, each, rows) for seat, each in zip(self._seats, self._every, strict=True)]
+        self._seats = looked
+        plan = seated(looked, self._paper.room)
+        self._widths = fitted(sizes(plan, looked), self._paper.room)
+        if plan == self._plan:
+            return False
+        short = [replace(each, show=each.short) if plan.short and each.short else each for each in self._every]
+        self._columns = [short[at] for at in plan.there]
+        self._apart = [self._every[at] for at in plan.apart]
+        self._right = [self._is_right([row.get(column.key) for row in rows]) for column in self._columns]
+        self._plan, self._above = plan, []
+        return True
+
+    def _looked(self, seat: Seat, column: Column, rows: Sequence[Row]) -> Seat:
+        values = [row.get(column.key) for row in rows]
+        size = _size(column, values, self._paper)
+        short = _size(replace(column, show=column.short), values, self._paper) if column.short else size
+        valued = seat.valued or any(value is not None for value in values)
+        return replace(seat, size=seat.size.grown(size), short=seat.short.grown(short), valued=valued)
+
+    def _is_right(self, values: Sequence[Any]) -> bool:
+        """Say whether values stand right: numbers do; of what is only to come nobody knows."""
+        return all(map(_is_number, values)) and not (self._flowing and values == [None])
+
+    def left(self, *, unlooked: bool) -> list[str]:
+        """Return the headings of the columns that have no place; with *unlooked* also of those without a value."""
+        there = {column.key for column in chain(self._columns, self._apart)}
+        seats = zip(self._every, self._seats, strict=True)
+        return [each.heading for each, seat in seats if (seat.valued or unlooked) and each.key not in there]
+
+    def head(self) -> Line:
+        """Return the header."""
+        return self._line([Ink(self._paper.cell(column.heading), "strong") for column in self._columns])
+
+    def row(self, row: Row) -> Iterator[Line]:
+        """Yield what of a row stands apart, where it is another than above, and then its line."""
+        above = [self._inked(self._paper.cell(each.show(row.get(each.key))), row, each) for each in self._apart]
+        if above != self._above:
+            for column, ink in zip(self._apart, above, strict=True):
+                yield Ink(self._paper.cell(column.heading), "dim"), GAP, replace(ink, whole=True)
+            self._above = above
+        yield self._line([self._cell(row, each, room) for each, room in zip(self._columns, self._widths, strict=True)])
+
+    def _cell(self, row: Row, column: Column, room: int) -> Ink:
+        """Return a cell, cut to its column where the paper is too narrow."""
+        shown, paper = column.show(row.get(column.key)), self._paper
+        text = paper.cell(shown)
+        if paper.room is not None and column.keep != "all" and not _is_whole(column, shown):
+            text = cut(text, room, paper.ellipsis, keep="both" if column.keep == "word" else column.keep)
+        return self._inked(text, row, column)
+
+    def _inked(self, text: str, row: Row, column: Column) -> Ink:
+        value = row.get(column.key)
+        if value is None:
+            return Ink(text, "dim")
+        return Ink(text, column.tone(value) if column.tone else None)
+
+    def _line(self, cells: Sequence[Ink]) -> Line:
+        parts: list[Part] = []
+        for at, (cell, room, is_right) in enumerate(zip(cells, self._widths, self._right, strict=True)):
+            padding = " " * (room - width(cell.text))
+            last = at == len(cells) - 1
+            parts += [padding, cell] if is_right else [cell, "" if last else padding]
+            parts += [] if last else [GAP]
+        return tuple(parts)
 
 
-def _left(every: Sequence[Column], seated: Sequence[Column]) -> list[str]:
-    """Return the headings of the columns that were not seated."""
-    there = {column.key for column in seated}
-    return [column.heading for column in every if column.key not in there]
+def _size(column: Column, values: Sequence[Any], paper: Paper) -> Size:
+    """Return the room of a column with its heading and these values."""
+    have = least = width(paper.cell(column.heading))
+    for value in values:
+        shown = column.show(value)
+        room = width(paper.cell(shown))
+        have = max(have, room)
+        least = max(least, room if _is_whole(column, shown) else min(room, _NARROWEST))
+    return Size(have, least, max(least, min(have, column.wants)))
 
 
-def _least_room(window: Sequence[Row], columns: Sequence[Column], paper: Paper) -> int:
-    heads = [paper.cell(column.heading) for column in columns]
-    seen = zip(heads, *(_cells(row, columns, paper) for row in window), strict=True)
-    widths = [max(map(width, cells)) for cells in seen]
-    return sum(_wanted(widths, columns, heads)) + len(GAP) * (len(columns) - 1)
+def _roomy(column: Column, paper: Paper) -> Size:
+    """Return the room of a column whose values are not known yet: what later ones may need is kept for them."""
+    head = width(paper.cell(column.heading))
+    have = max(head, column.wants)
+    least = have if column.keep == "all" else min(have, max(head, _NARROWEST))
+    return Size(have, least, max(have, 1 if column.keep == "all" else _NARROWEST))
 
 
-def _least(widths: Sequence[int], columns: Sequence[Column], heads: Sequence[str]) -> list[int]:
-    """Return how far each column may be cut."""
-    return [
-        have if column.keep == "all" else min(have, max(width(head), _NARROWEST))
-        for have, column, head in zip(widths, columns, heads, strict=True)
-    ]
-
-
-def _wanted(widths: Sequence[int], columns: Sequence[Column], heads: Sequence[str]) -> list[int]:
-    """Return how far each column is cut before any has less than it wants."""
-    least = zip(_least(widths, columns, heads), widths, columns, strict=True)
-    return [max(low, min(have, column.wants)) for low, have, column in least]
-
-
-def _cells(row: Row, columns: Sequence[Column], paper: Paper) -> list[str]:
-    return [paper.cell(column.show(row.get(column.key))) for column in columns]
-
-
-def _shown(row: Row, cells: Sequence[str], columns: Sequence[Column], paper: Paper, widths: Sequence[int]) -> list[Ink]:
-    """Return a row's cells, cut to their columns where the paper is too narrow."""
-    cut_to = [
-        text if paper.room is None or column.keep == "all" else cut(text, room, paper.ellipsis, keep=column.keep)
-        for text, column, room in zip(cells, columns, widths, strict=True)
-    ]
-    return [_inked(text, row, column) for text, column in zip(cut_to, columns, strict=True)]
-
-
-def _inked(text: str, row: Row, column: Column) -> Ink:
-    value = row.get(column.key)
-    if value is None:
-        return Ink(text, "dim")
-    return Ink(text, column.tone(value) if column.tone else None)
+def _is_whole(column: Column, shown: str) -> bool:
+    """Say whether a text of this column is never cut. What can be a name is a word: not too long, nothing hidden."""
+    if column.keep == "word":
+        return shown.split() == [shown] and len(shown) <= _LONGEST_WORD and visible(shown) == shown
+    return column.keep == "all"
 
 
 def _is_number(value: object) -> bool:
     return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
-
-
-def _fitted(widths: list[int], columns: Sequence[Column], heads: Sequence[str], room: int) -> list[int]:
-    """
-    Take room from the widest column that may be cut, a column at a time, until the table fits or nothing is left.
-
-    What a column wants is taken from it last.
-    """
-    least = _least(widths, columns, heads)
-    fitted = [max(low, min(have, room)) for have, low in zip(widths, least, strict=True)]
-    for floor in (_wanted(widths, columns, heads), least):
-        over = sum(fitted) + len(GAP) * (len(fitted) - 1) - room
-        for _ in range(over):
-            spare = [have if have > low else 0 for have, low in zip(fitted, floor, strict=True)]
-            if not any(spare):
-                break
-            fitted[spare.index(max(spare))] -= 1
-    return fitted
-
-
-def _line(cells: Sequence[Ink], widths: Sequence[int], right: Sequence[bool]) -> tuple[Part, ...]:
-    parts: list[Part] = []
-    for at, (cell, room, is_right) in enumerate(zip(cells, widths, right, strict=True)):
-        padding = " " * (room - width(cell.text))
-        last = at == len(cells) - 1
-        parts += [padding, cell] if is_right else [cell, "" if last else padding]
-        parts += [] if last else [GAP]
-    return tuple(parts)

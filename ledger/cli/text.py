@@ -61,21 +61,28 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def width(text: str) -> int:
-    """Return how many terminal columns the visible `text` takes: wide characters two, combining marks none."""
+    """
+    Return how many terminal columns the visible `text` takes: wide characters two, combining marks none.
+
+    Nor do the vowels and finals of a Hangul syllable that is written in its parts, as macOS writes names of files.
+    """
     return len(text) if text.isascii() else sum(map(_columns, text))
 
 
 def _columns(char: str) -> int:
-    if unicodedata.category(char) in ("Mn", "Me"):
+    if unicodedata.category(char) in ("Mn", "Me") or "\u1160" <= char <= "\u11ff" or "\ud7b0" <= char <= "\ud7ff":
         return 0
     return 2 if unicodedata.east_asian_width(char) in ("W", "F") else 1
 
 
-def cut(text: str, room: int, ellipsis: str, *, keep: Literal["start", "end"] = "start") -> str:
-    """Return `text` in at most `room` columns; `keep` says which end stays, `ellipsis` marks the other."""
+def cut(text: str, room: int, ellipsis: str, *, keep: Literal["start", "end", "both"] = "start") -> str:
+    """Return `text` in at most `room` columns; `keep` says which end stays, `ellipsis` marks what does not."""
     if width(text) <= room:
         return text
     ellipsis = ellipsis[:room]
+    if keep == "both":
+        head = _head(text, (room - len(ellipsis) + 1) // 2)
+        return head + cut(text[len(head) :], room - width(head), ellipsis, keep="end")
     if keep == "start":
         return _head(text, room - len(ellipsis)) + ellipsis
     kept = _head(text[::-1], room - len(ellipsis))[::-1]

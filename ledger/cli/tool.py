@@ -8,6 +8,7 @@ import click
 
 from ledger.cli.faults import FAILED
 from ledger.cli.frame import Noun
+from ledger.cli.looks import TOOL
 from ledger.cli.output import Format
 from ledger.cli.shell import Shell, format_option
 from ledger.cli.table import Column
@@ -15,13 +16,18 @@ from ledger.cli.table import Column
 if TYPE_CHECKING:
     from ledger.events.words import Stage
 
+
+def _both(known: list[str]) -> str:
+    return "both" if len(known) > 1 else " ".join(known)
+
+
 COLUMNS: Final = (
-    Column(key="tool", keep="all"),
+    TOOL,
     Column(key="current", title="V", show=lambda number: "-" if number is None else f"v{number}", keep="all"),
     Column(key="stage", keep="all", tone=lambda stage: None if stage == "active" else "warn"),
-    Column(key="effect", keep="all"),
-    Column(key="known", title="KNOWN BY", show=" and ".join, keep="all"),
-    Column(key="description"),
+    Column(key="effect", keep="all", leave=3),
+    Column(key="known", title="KNOWN BY", show=" and ".join, short=_both, keep="all", leave=1),
+    Column(key="description", leave=2),
 )
 
 

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from ledger.cli import main
 from ledger.cli.replay import WIRES
 from ledger.providers import conversation
 from ledger.providers.check import check
 from ledger.providers.formats import FORMATS, get_format
 from ledger.replay import session_at
 from tests.audit.world import opened, reply
-from tests.cli.running import data, failure, ledger
+from tests.cli.running import data, failure, ledger, terminal
 
 
 def test_a_session_told_again(world: Path) -> None:
@@ -117,6 +118,21 @@ def test_equal_sessions(world: Path) -> None:
     result = ledger("replay", "session", "done", "--diff", "twin")
     assert (result.exit_code, result.output) == (0, "done and twin are equal.\n")
     assert data("replay", "session", "done", "--diff", "twin") == []
+
+
+def test_long_values_are_shown_from_where_they_differ(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a terminal two that begin alike would look the same; in a pipe both are whole."""
+    long = "is the same in both for longer than the terminal is wide, and then "
+    again(world, "one", f"{long}a")
+    again(world, "two", f"{long}b")
+    piped = ledger("replay", "session", "one", "--diff", "two").stdout
+    assert all(f'{{"q": "{long}{end}"}}' in piped for end in "ab")
+    out, _ = terminal(monkeypatch)
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        main.main(["replay", "session", "one", "--diff", "two", "--no-color"])
+    ends = [part.strip() for part in out.shown.splitlines()[1].split("  ...")]
+    assert ends[-2:] == ['nd then a"}', 'nd then b"}']
 
 
 def test_different_sessions(world: Path) -> None:

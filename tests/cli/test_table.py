@@ -147,12 +147,13 @@ STEP = {"at": "2026-05", "text": "x" * 12, "seq": 12, "more": "abc"}
         (23, ["AT", "TEXT", "SEQ", "MORE"], "05"),
         (22, ["AT", "TEXT", "MORE"], "05"),
         (18, ["AT", "TEXT", "MORE"], "05"),
-        (17, ["AT", "TEXT"], "05"),
+        (17, ["AT", "TEXT", "SEQ"], "05"),
+        (16, ["AT", "TEXT"], "05"),
         (3, ["AT", "TEXT"], "05"),
     ],
 )
 def test_a_narrow_terminal_has_less_in_it(room: int | None, heads: list[str], at: str) -> None:
-    """First columns are cut, then shown short, then those go that may, one after the other; a pipe has them all."""
+    """Columns are cut, then shown short, then those go that may; the next one's room may do for the one before it."""
     head, row = (paint(line, color=False) for line in lines([STEP], STEPS, Paper(room, "utf-8")))
     assert head.split() == heads
     assert row.split()[0] == at
@@ -184,7 +185,7 @@ def test_what_a_column_wants_is_cut_last() -> None:
 
 
 @pytest.mark.parametrize(
-    ("room", "told"), [(None, []), (22, []), (13, []), (12, ["SEQ"]), (8, ["SEQ"]), (7, ["SEQ", "MORE"])]
+    ("room", "told"), [(None, []), (22, []), (13, []), (12, ["SEQ"]), (8, ["SEQ"]), (7, ["MORE"]), (6, ["SEQ", "MORE"])]
 )
 def test_a_column_that_has_no_room_is_told(room: int | None, told: list[str]) -> None:
     """A person can't know of a column that is not there; one that is empty anyway is not missed."""
@@ -200,6 +201,54 @@ def test_a_column_that_only_later_rows_may_fill_is_told(monkeypatch: pytest.Monk
     left: list[str] = []
     list(lines([{**STEP, "more": None}, STEP], STEPS, Paper(17, "utf-8"), left.extend))
     assert left == ["MORE"]
+
+
+def apart(*values: str | None) -> list[Row]:
+    return [{"session": value, "n": at, "text": "x" * 12} for at, value in enumerate(values, 1)]
+
+
+def test_what_is_set_apart_stands_above_its_rows() -> None:
+    """It is whole, once for all rows that follow each other with it, and what would have left has its room."""
+    columns = [
+        Column(key="session", keep="all", apart=2),
+        Column(key="n", leave=1),
+        Column(key="text", leave=2, keep="all"),
+    ]
+    rows = apart("long-" * 9 + "a", "long-" * 9 + "a", "long-" * 9 + "b", "\x1b[2J\n", None)
+    assert printed(rows, columns, Paper(30, "utf-8")) == [
+        "N  TEXT",
+        "SESSION  long-long-long-long-long-long-long-long-long-a",
+        "1  xxxxxxxxxxxx",
+        "2  xxxxxxxxxxxx",
+        "SESSION  long-long-long-long-long-long-long-long-long-b",
+        "3  xxxxxxxxxxxx",
+        "SESSION  \\x1b[2J\\n",
+        "4  xxxxxxxxxxxx",
+        "SESSION  -",
+        "5  xxxxxxxxxxxx",
+    ]
+    assert printed(rows, columns)[1].split() == ["long-" * 9 + "a", "1", "x" * 12]
+
+
+def test_it_is_set_apart_only_where_more_than_may_leave_would_have_to() -> None:
+    """What leaves before it makes room first; a column without a value is not set apart but gone."""
+    columns = [Column(key="session", keep="all", apart=2), Column(key="text", keep="all"), Column(key="n", leave=1)]
+    assert printed(apart("s"), columns, Paper(24, "utf-8"))[0].split() == ["SESSION", "TEXT", "N"]
+    assert printed(apart("s"), columns, Paper(21, "utf-8")) == ["SESSION  TEXT", "s        xxxxxxxxxxxx"]
+    assert printed(apart("s"), columns, Paper(20, "utf-8"))[:2] == ["TEXT          N", "SESSION  s"]
+    assert printed(apart(None), columns, Paper(20, "utf-8")) == ["TEXT          N", "xxxxxxxxxxxx  1"]
+
+
+def test_a_word_is_whole_and_what_is_none_is_cut_in_its_middle() -> None:
+    """What can be a name is never cut, in rows behind the window too; a text that a model made up is."""
+    rows: list[Row] = [{"tool": "send_email_by_post"}, {"tool": "to=functions.x <|channel|> json"}, {"tool": "a" * 129}]
+    columns = [Column(key="tool", keep="word"), Column(key="n")]
+    assert [line.split("  ")[0] for line in printed(rows, columns, Paper(5, "utf-8"))] == [
+        "TOOL",
+        "send_email_by_post",
+        "to=functi…l|> json",
+        "aaaaaaaaa…aaaaaaaa",
+    ]
 
 
 def flowed(rows: Sequence[Row], columns: list[Column], paper: Paper = PIPE) -> list[str]:
@@ -247,6 +296,23 @@ def test_a_column_that_has_no_room_beside_rows_to_come_is_told_once() -> None:
         assert flow.missing() == []
         list(flow.lines({"id": "a" * 8, "seq": None}))
         assert [flow.missing(), flow.missing()] == [told, []]
+
+
+def test_rows_that_come_one_at_a_time_are_set_apart_once_they_have_to() -> None:
+    """Where an id comes that has no room beside the others, the header comes again, and it is told anew what left."""
+    columns = [
+        Column(key="session", keep="all", apart=2),
+        Column(key="text", keep="all", wants=12),
+        Column(key="n", leave=1),
+    ]
+    flow, rows = Flow(columns, Paper(22, "utf-8")), apart("short", "longer-than-that", "longer-than-that", "short")
+    shown = [[paint(line, color=False) for line in flow.lines(row)] + flow.missing() for row in rows]
+    assert shown == [
+        ["SESSION  TEXT", "short    xxxxxxxxxxxx", "N"],
+        ["TEXT          N", "SESSION  longer-than-that", "xxxxxxxxxxxx  2"],
+        ["xxxxxxxxxxxx  3"],
+        ["SESSION  short", "xxxxxxxxxxxx  4"],
+    ]
 
 
 def test_the_widest_type_of_events_has_room() -> None:

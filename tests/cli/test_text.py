@@ -47,31 +47,33 @@ def test_a_field_keeps_its_line_breaks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "columns"), [("abc", 3), ("中文", 4), ("ｆｕｌｌ", 8), ("e\u0301", 1), ("é", 1), ("", 0)]
+    ("text", "columns"),
+    [("abc", 3), ("中文", 4), ("ｆｕｌｌ", 8), ("e\u0301", 1), ("é", 1), ("", 0), ("\u1112\u1161\u11ab", 2)],
 )
 def test_width_counts_columns(text: str, columns: int) -> None:
-    """Wide characters take two columns, combining marks none."""
+    """Wide characters take two columns, combining marks none, a Hangul syllable in its parts those of its first."""
     assert width(text) == columns
 
 
 @pytest.mark.parametrize(
-    ("text", "room", "kept_start", "kept_end"),
+    ("text", "room", "kept_start", "kept_end", "kept_both"),
     [
-        ("short", 5, "short", "short"),
-        ("a longer text", 6, "a lon…", "… text"),
-        ("中文字符", 5, "中文…", "…字符"),
-        ("中文字符", 4, "中…", "…符"),
-        ("abcde\u0301f", 3, "ab…", "…e\u0301f"),
-        ("abcde\u0301f", 2, "a…", "…f"),
-        ("abc", 1, "…", "…"),
-        ("abc", 0, "", ""),
+        ("short", 5, "short", "short", "short"),
+        ("a longer text", 6, "a lon…", "… text", "a l…xt"),
+        ("中文字符", 5, "中文…", "…字符", "中…符"),
+        ("中文字符", 4, "中…", "…符", "中…"),
+        ("abcde\u0301f", 3, "ab…", "…e\u0301f", "a…f"),
+        ("abcde\u0301f", 2, "a…", "…f", "a…"),
+        ("abc", 1, "…", "…", "…"),
+        ("abc", 0, "", "", ""),
     ],
 )
-def test_cut_fits_the_room(text: str, room: int, kept_start: str, kept_end: str) -> None:
-    """A text is cut by columns at either end, and no combining mark is parted from its letter."""
+def test_cut_fits_the_room(text: str, room: int, kept_start: str, kept_end: str, kept_both: str) -> None:
+    """A text is cut by columns at either end or between, and no combining mark is parted from its letter."""
     assert cut(text, room, "…") == kept_start
     assert cut(text, room, "…", keep="end") == kept_end
-    assert width(kept_start) <= room or kept_start == text
+    assert cut(text, room, "…", keep="both") == kept_both
+    assert all(width(kept) <= room for kept in (kept_start, kept_end, kept_both))
 
 
 def test_encodable_writes_what_the_stream_will() -> None:
