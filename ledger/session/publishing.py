@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -53,8 +54,14 @@ class Publisher:
         version = tool.version
         known = self.versions.get((tool.name, version.version))
         if known is not None and known[0] != version.shape_digest:
-            raise _reused(tool, known[1], unused=1 + max(number for name, number in self.versions if name == tool.name))
+            raise _reused(tool, known[1], unused=1 + max(self._taken(tool)))
         return (tool.name, version.version, version.description_digest, version.runbook) in self.wordings
+
+    def _taken(self, tool: Tool) -> Iterator[int]:
+        """Yield the numbers that versions of a tool have, recorded under any name of it or only in the catalog."""
+        names = self.wiring.registry.all_names(tool.name)
+        yield from (number for name, number in self.versions if name in names)
+        yield from tool.definition.versions
 
     def stages(self, catalog: Catalog | None) -> None:
         """

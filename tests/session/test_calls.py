@@ -14,6 +14,7 @@ from ledger import Allow, Ask, Invalid, Ledger, Session
 from ledger.errors import KeyConflict, SessionOwned, StoreUnavailable, ToolMisfit, UnknownCall, UsageError
 from ledger.events import CallStarted, SessionOpened, ToolStageChanged, ToolVersionPublished, read_event
 from ledger.testing import crash
+from tests.catalog.shelf import SCHEMA, Shelf
 from tests.session.agents import answers, asked, opened, recorded, types
 
 
@@ -480,6 +481,30 @@ def test_the_ledger_explains_its_tools_by_itself(tmp_path: Path) -> None:
             return to
 
         assert third.registry.version("send") is not None
+
+
+def test_the_version_that_a_refusal_names_is_free(tmp_path: Path) -> None:
+    """In the catalog and in the ledger, under any name that the tool had."""
+    shelf = Shelf(tmp_path / "tools")
+    with opened(tmp_path) as found:
+        found.tool("look_at", version=1, effect="read")(lambda_tool)
+        found.tool("sent", version=6, effect="read")(lambda_tool)
+    shelf.tool(schemas=(SCHEMA, SCHEMA, SCHEMA), current=1)
+    with (
+        opened(tmp_path, catalog=shelf.root) as found,
+        pytest.raises(ToolMisfit, match=r"`version=4` in `@ledger\.tool`"),
+    ):
+        found.tool("look_at", version=1)(lambda path: path)
+    shelf.tool("send", schemas=(SCHEMA, SCHEMA), reserved=["sent"])
+    names = {"op": "rename_tool", "from": "sent", "to": "send"}
+    shelf.write("send/v1-v2.upcast.json", {"tool": "send", "from": 1, "to": 2, "ops": [names]})
+    with opened(tmp_path) as found:
+        found.tool("send", version=2, effect="read")(lambda_tool)
+    with (
+        opened(tmp_path, catalog=shelf.root) as found,
+        pytest.raises(ToolMisfit, match=r"`version=7` in `@ledger\.tool`"),
+    ):
+        found.tool("send")(lambda path: path)
 
 
 def test_a_stage_that_changed_is_recorded_at_open(tmp_path: Path) -> None:
