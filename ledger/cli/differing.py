@@ -9,7 +9,7 @@ from json import dumps
 from pathlib import Path
 from typing import Final
 
-from ledger.catalog import Contract, folder_of, load_catalog
+from ledger.catalog import Contract, load_catalog
 from ledger.catalog.diff import (
     VERDICTS,
     Counterexample,
@@ -23,10 +23,8 @@ from ledger.catalog.diff import (
     read_subjects,
     worst,
 )
-from ledger.catalog.files import Files, read_catalog
 from ledger.catalog.upcast.between import NO_BRIDGE, Bridge, between
 from ledger.catalog.upcast.proof import Status
-from ledger.catalog.upcast.suggest import suggest
 from ledger.cli.commands import copyable
 from ledger.cli.faults import DONE, FAILED
 from ledger.cli.layout import block, facts, heading
@@ -36,7 +34,7 @@ from ledger.cli.table import Column
 from ledger.cli.text import Ink, Line, Tone
 from ledger.cli.tools import KnownTool, known_tool
 from ledger.errors import CatalogFault, JsonRejected, LedgerError, NotKnown
-from ledger.strictjson import Json, JsonObject, Limits, decode, to_a_person, to_pointer
+from ledger.strictjson import Json, Limits, decode, to_a_person, to_pointer
 
 MAX_FILE: Final = 16 * 2**20
 MAX_NESTED: Final = 80
@@ -76,7 +74,7 @@ class Leads:
 
 def versions(shell: Shell, name: str, old: str, new: str) -> Difference:
     """Compare two versions of a tool that the catalog or the ledger knows. Raises NotKnown, CatalogFault."""
-    with _fault_told(shell, name):
+    with fault_told(shell, name):
         tool = known_tool(shell, name, whoever_has_it=True)
         subjects = _version(tool, old), _version(tool, new)
     if tool.name != name:
@@ -85,7 +83,7 @@ def versions(shell: Shell, name: str, old: str, new: str) -> Difference:
 
 
 @contextmanager
-def _fault_told(shell: Shell, name: str) -> Iterator[None]:
+def fault_told(shell: Shell, name: str) -> Iterator[None]:
     """Where a version is not known as the catalog's tool is quarantined, tell why that is. Raises CatalogFault."""
     try:
         yield
@@ -99,7 +97,7 @@ def _fault_told(shell: Shell, name: str) -> Iterator[None]:
 
 def names_version(one: str, other: str) -> bool:
     """Whether two words are a tool and one version of it, and no files."""
-    return _number(other) is not None and not Path(one).exists() and not Path(other).exists()
+    return number_of(other) is not None and not Path(one).exists() and not Path(other).exists()
 
 
 def two_versions(shell: Shell, name: str | None) -> str:
@@ -117,43 +115,12 @@ def two_versions(shell: Shell, name: str | None) -> str:
 
 def upcast(shell: Shell, name: str, old: str, new: str) -> Leads | None:
     """Return what is known of the upcast files between two versions; None where the catalog does not have both."""
-    tool, start, end = known_tool(shell, name, whoever_has_it=True), _number(old), _number(new)
+    tool, start, end = known_tool(shell, name, whoever_has_it=True), number_of(old), number_of(new)
     if tool.defined is None or start is None or end is None:
         return None
     found = between(tool.defined, start, end, _settings(shell))
     guess = ("tool", "diff", tool.name, str(start), str(end), "--suggest")
     return Leads(found, copyable(shell, *guess) if found.missing is not None else None)
-
-
-def draft(shell: Shell, name: str, old: str, new: str) -> JsonObject | None:
-    """
-    Guess the upcast file between two versions that the catalog defines; None: nothing.
-
-    Raises NotKnown, and CatalogFault where the tool is quarantined.
-    """
-    ends = []
-    with _fault_told(shell, name):
-        tool = _begun(shell, name, _number(old), _number(new)) or known_tool(shell, name, whoever_has_it=True)
-        for text in (old, new):
-            defined, _ = tool.version(_number(text))
-            if defined is None:
-                hint = "A draft is made of two versions whose schemas stand in the catalog."
-                raise NotKnown(f"the catalog has no version {text!r} of {tool.name}", code="unknown_tool", hint=hint)
-            ends.append(defined)
-    return suggest(*ends)
-
-
-def _begun(shell: Shell, name: str, start: int | None, end: int | None) -> KnownTool | None:
-    """Return the tool where the drafted file is there and empty: a shell makes it so (`--suggest > FILE`)."""
-    root = catalog_folder(shell)
-    if root is None:
-        return None
-    begun, files = root / folder_of(name) / f"v{start}-v{end}.upcast.json", Files(root)
-    if not begun.is_file() or begun.stat().st_size:
-        return None
-    nothing: JsonObject = {"tool": name, "from": start, "to": end}
-    defined = read_catalog(root, lambda file: nothing if file == begun else files.read(file)).tools.get(name)
-    return KnownTool(name, defined, None) if defined is not None else None
 
 
 def files(shell: Shell, old: str, new: str) -> Difference:
@@ -213,13 +180,14 @@ def _settings(shell: Shell) -> Settings:
     return Settings(significant=catalog.significant, formats=catalog.formats)
 
 
-def _number(text: str) -> int | None:
+def number_of(text: str) -> int | None:
+    """Return the version that a word names, `2` or `v2`; None where it names none."""
     plain = text.removeprefix("v")
     return int(plain) if plain.isascii() and plain.isdigit() and len(plain) <= len("999999") else None
 
 
 def _version(tool: KnownTool, text: str) -> Subject:
-    defined, recorded = tool.version(_number(text))
+    defined, recorded = tool.version(number_of(text))
     if defined is not None:
         return of_version(defined)
     if recorded is None:
@@ -268,19 +236,6 @@ def _bridge_lines(bridge: Bridge, suggest: str | None) -> Iterator[Line]:
             f"  No file leads on from v{bridge.missing}: a person is asked about each open call. A draft of it: ",
             Ink(suggest, "strong", whole=True),
         )
-
-
-def guessed(shell: Shell, document: JsonObject | None) -> int:
-    """Print a draft as it would stand in its file; return the exit status, 1 where there is none."""
-    if document is None:
-        shell.out.show({"draft": None}, ["Nothing can be guessed: the change is one of meaning, or there is none."])
-        return FAILED
-    if shell.json:
-        shell.out.show({"draft": document}, ())
-    else:
-        shell.out.verbatim(dumps(document, indent=2, ensure_ascii=False).splitlines())
-    shell.out.note("A guess, and names mislead: nothing is carried until somebody writes assertedBy.")
-    return DONE
 
 
 COLUMNS: Final = (

@@ -65,17 +65,30 @@ def show(shell: Shell, tool: str, version: int | None) -> None:
     shell.out.show(story, tool_lines(story))
 
 
-@command.command("diff", examples=["ledger tool diff send_email 1 2", "ledger tool diff old.json new.json --json"])
+@command.command(
+    "diff",
+    examples=[
+        "ledger tool diff send_email 1 2",
+        "ledger tool diff send_email 1 2 --suggest --write",
+        "ledger tool diff old.json new.json --json",
+    ],
+)
 @click.argument("what", nargs=-1, metavar="TOOL A B | OLD.json NEW.json")
 @click.option("--suggest", is_flag=True, help="Guess the upcast file between two versions and print the draft instead.")
+@click.option("--write", is_flag=True, help="Write that draft into the catalog, which must not have the file.")
 @click.pass_obj
-def diff(shell: Shell, what: tuple[str, ...], *, suggest: bool) -> None:
+def diff(shell: Shell, what: tuple[str, ...], *, suggest: bool, write: bool) -> None:
     """Compare two versions of a tool, or two files: what changes for calls that were recorded under the old one."""
     from ledger.cli import differing
 
+    if write and not suggest:
+        raise click.UsageError("--write writes what --suggest drafts: give both.", click.get_current_context())
     match what:
         case name, old, new if suggest:
-            raise click.exceptions.Exit(differing.guessed(shell, differing.draft(shell, name, old, new)))
+            from ledger.cli import drafting
+
+            guess = drafting.draft(shell, name, old, new, write=write)
+            raise click.exceptions.Exit(drafting.told(shell, guess))
         case name, old, new:
             found, upcast = differing.versions(shell, name, old, new), differing.upcast(shell, name, old, new)
         case old, new if not suggest and not differing.names_version(old, new):

@@ -273,6 +273,59 @@ def test_a_draft_may_be_sent_into_the_file_that_it_drafts() -> None:
     assert (done.exit_code, json.loads(done.stdout)) == (0, document)
 
 
+FILE = "schemas/tools/send/v1-v2.upcast.json"
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_draft_is_written_where_it_belongs(begun: bool) -> None:
+    """Beside the schemas, whole; a file that a shell left empty says nothing, and is no file in the way."""
+    renamed()
+    document = data("tool", "diff", "send", "1", "2", "--suggest")
+    assert (document["written"], Path(FILE).exists()) == (None, False)
+    if begun:
+        written(FILE, "")
+    done = ledger("tool", "diff", "send", "1", "v2", "--suggest", "--write")
+    assert (done.exit_code, json.loads(done.stdout)) == (0, document["draft"])
+    assert done.stderr.splitlines()[0] == f"written  {FILE}"
+    assert json.loads(Path(FILE).read_text(encoding="utf-8")) == document["draft"]
+    assert not [each.name for each in Path(FILE).parent.iterdir() if each.name.startswith(".")]
+
+
+def test_a_draft_is_written_over_nothing() -> None:
+    """Neither over what somebody wrote, nor beside another step from there; nothing guessed is nothing written."""
+    renamed(assertedBy="ada", ops=[{"op": "rename", "from": "/amt", "to": "/amount"}])
+    before = Path(FILE).read_bytes()
+    asked = ("tool", "diff", "send", "1", "2", "--suggest", "--write")
+    assert failure(*asked) == (1, "catalog_fault", f"{FILE}: this file is there already")
+    assert Path(FILE).read_bytes() == before
+    versions = {str(number): {"contract": {"effect": "write"}} for number in (1, 2, 3)}
+    written("schemas/tools/send/tool.json", {"name": "send", "description": "Send.", "versions": versions})
+    written("schemas/tools/send/v3.json", closed(amount={"type": "integer"}))
+    further = written("schemas/tools/send/v1-v3.upcast.json", {"tool": "send", "from": 1, "to": 3, "assertedBy": "ada"})
+    Path(FILE).unlink()
+    assert failure(*asked) == (1, "catalog_fault", f"{further}: this upcast leads on from version 1 already")
+    nothing = data("tool", "diff", "send", "2", "3", "--suggest", "--write")
+    assert nothing == {"draft": None, "written": None}
+    assert sorted(each.name for each in Path(FILE).parent.glob("*.upcast.json")) == ["v1-v3.upcast.json"]
+    assert failure("tool", "diff", "send", "1", "2", "--write") == (
+        2,
+        "usage",
+        "--write writes what --suggest drafts: give both.",
+    )
+
+
+def test_a_draft_leads_upwards() -> None:
+    """An upcast leads to a higher version: the other way round is named, also where a shell made the file."""
+    renamed()
+    written("schemas/tools/send/v2-v1.upcast.json", "")
+    done = ledger("tool", "diff", "send", "2", "v1", "--suggest", "--write", "--catalog", "schemas/tools")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[:2] == [
+        "Error: an upcast leads to a higher version, so none leads from 2 to 1 (usage)",
+        "The other way round: `ledger tool diff send 1 2 --suggest --write --catalog schemas/tools`.",
+    ]
+
+
 def test_a_quarantined_tool_is_told_with_its_fault() -> None:
     """What hinders is the file, not that the tool or its version does not exist; an unknown tool stays one."""
     renamed()
