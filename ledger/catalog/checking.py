@@ -15,7 +15,12 @@ from ledger.catalog.notes import Note
 from ledger.catalog.published import published_notes
 from ledger.catalog.retire import retirement_notes
 from ledger.catalog.samples import count_examples, example_notes
+from ledger.catalog.unproved import unproved_notes
 from ledger.strictjson import JsonObject
+
+_TAKE_AWAY: Final = (
+    "If no command is at work here, take it away; what a rename left goes when that rename is run again."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +41,11 @@ class Report:
     def warnings(self) -> tuple[Note, ...]:
         """What a person weighs."""
         return tuple(note for note in self.notes if not note.is_finding)
+
+    @property
+    def incomplete(self) -> tuple[Note, ...]:
+        """What a person has still to say in files that the next lock takes in: behind it they are never edited."""
+        return tuple(note for note in self.notes if note.before_lock)
 
     def to_wire(self) -> JsonObject:
         """Return it as the command line prints it."""
@@ -65,11 +75,13 @@ def _notes(sources: Sources) -> Iterator[Note]:
     yield from fault_notes(sources)
     yield from published_notes(sources)
     yield from example_notes(sources)
-    for definition in sources.catalog.tools.values():
-        yield from _proofs(definition, sources)
+    yield from unproved_notes(sources)
     yield from retirement_notes(sources.catalog)
     for folder in sources.folders:
         yield from _files(folder, sources.catalog.tools.get(folder.tool))
+    for path in sources.left:
+        message = "a command that was cut short left this here, and nobody reads it"
+        yield Note(code="left_over", path=path, message=message, hint=_TAKE_AWAY)
     offered = [
         version
         for definition in sources.catalog.tools.values()
@@ -106,32 +118,3 @@ def _files(folder: Folder, definition: ToolDefinition | None) -> Iterator[Note]:
             message="the file names no meta-schema, so editors cannot complete it",
             hint='Write "$schema": "../../meta/tool.schema.json".',
         )
-
-
-_NOTHING_CARRIED: Final = "Nothing is carried by it: a person is asked for each call."
-_IF_MEANT: Final = "Nothing is carried by it. If that is meant, write into the file:"
-
-
-def _proofs(definition: ToolDefinition, sources: Sources) -> Iterator[Note]:
-    """Yield the upcasts that the schemas contradict, and those that they do not prove."""
-    if not definition.upcasts:
-        return
-    from ledger.catalog.diff import Settings  # the prover is loaded only where there is something to prove
-    from ledger.catalog.upcast.proof import prove
-
-    catalog = sources.catalog
-    settings = Settings(significant=catalog.significant, formats=catalog.formats)
-    for upcast in definition.upcasts.values():
-        old, new = definition.versions[upcast.from_version], definition.versions[upcast.to_version]
-        proof = prove(upcast, old, new, settings)
-        for reason in proof.reasons[:1]:
-            if proof.status in ("refuted", "unknown"):
-                yield Note(
-                    code="upcast_refuted" if proof.status == "refuted" else "upcast_unproved",
-                    tool=definition.name,
-                    version=upcast.to_version,
-                    path=upcast.path,
-                    pointer=reason.pointer,
-                    message=f"{proof.status}: {reason.message} ({reason.code})",
-                    hint=_NOTHING_CARRIED if proof.write is None else f"{_IF_MEANT} {proof.write}.",
-                )

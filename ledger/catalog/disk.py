@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -25,6 +26,8 @@ EXAMPLES: Final = "examples"
 MAX_DOCUMENT: Final = 16 * 2**20
 MAX_NESTED: Final = 80
 """A schema may be nested 64 deep, and stands a few levels deep in its list."""
+_LEFT: Final = re.compile(r"\.(.+)\.([0-9]{1,20})\.(new|old)")
+"""How what is only there while a command writes is called: what it is for, the process, what becomes of it."""
 MAX_FILES: Final = 5_000
 """Files of one tool; what is beyond is not read, and said to be unreadable."""
 
@@ -54,13 +57,18 @@ class Folder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sources:
-    """A whole catalog as its files say it: what was read from them, each tool's folder, and what was published."""
+    """
+    A whole catalog as its files say it: what was read from them, each tool's folder, and what was published.
+
+    `left`: the paths of what commands that were cut short left, hidden and read by nobody.
+    """
 
     root: str
     catalog: Catalog
     settings: Settings
     folders: tuple[Folder, ...]
     lock: Lock | None
+    left: tuple[str, ...] = ()
 
     @property
     def lock_path(self) -> str:
@@ -68,16 +76,37 @@ class Sources:
         return str(Path(self.root) / LOCK)
 
 
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What is there only while a process writes: the file or folder `name` in the making (new), or as it was (old)."""
+
+    path: Path
+    name: str
+    process: int
+    kind: str
+
+
+def left_in(folder: str | Path) -> Iterator[Left]:
+    """Yield what processes that write in a folder have there for a while, or left there when they were killed."""
+    for each in sorted(Path(folder).iterdir()):
+        found = _LEFT.fullmatch(each.name)
+        if found is not None:
+            yield Left(each, found[1], int(found[2]), found[3])
+
+
 def read_sources(root: str | Path) -> Sources:
     """Read a catalog with its lock; raises CatalogFault where the folder, `catalog.json` or the lock is bad."""
     place, read = Path(root), cache(Files(root).read)  # what defines a tool is a file of its folder too
     catalog = read_catalog(place, read)
+    folders = _folders(place, read)
+    places = (str(place), *(folder.path for folder in folders))
     return Sources(
         root=str(root),
         catalog=catalog,
         settings=read_catalog_settings(place, read),
-        folders=_folders(place, read),
+        folders=folders,
         lock=read_lock(root),
+        left=tuple(str(each.path) for folder in places for each in left_in(folder)),
     )
 
 

@@ -35,6 +35,7 @@ WarningCode: TypeAlias = Literal[
     "formats_changed",
     "upcast_unproved",
     "stray_file",
+    "left_over",
     "meta_schema_unnamed",
     "vague_name",
     "number_without_unit",
@@ -53,6 +54,7 @@ class Note:
     One thing that was noticed: a stable code, the tool and version, the file and the place in it (RFC 6901).
 
     `tool` is empty where it is about the whole catalog, `version` None where it is about the whole tool.
+    `before_lock`: nothing is locked while it stands, since what it misses is never added to a locked file.
     """
 
     code: Code
@@ -62,6 +64,7 @@ class Note:
     path: str = ""
     pointer: str = ""
     hint: str | None = None
+    before_lock: bool = False
 
     @property
     def is_finding(self) -> bool:

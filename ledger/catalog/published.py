@@ -8,13 +8,17 @@ from typing import Final
 
 from ledger.catalog.definition import ToolDefinition, ToolVersion
 from ledger.catalog.disk import LOCK, Folder, Sources
-from ledger.catalog.lock import Lock, LockedTool, LockedVersion, Wording, lock_of, upcast_file
+from ledger.catalog.lock import TOOL, Lock, LockedTool, LockedVersion, Wording, lock_of, upcast_file
 from ledger.catalog.notes import Note
 from ledger.catalog.renaming import heir_of
 from ledger.catalog.words import listed
-from ledger.strictjson import to_pointer
+from ledger.strictjson import Json, digest, to_pointer
 
 _BACK: Final = "Take it from version control"
+_SIGNED_LATE: Final = (
+    f"Unsigned it carried nothing, so no call names it: take its entry out of {LOCK} by hand, in a change that somebody"
+    " else reads, and `ledger tool lock` takes it in as it is."
+)
 
 
 def published_notes(sources: Sources) -> Iterator[Note]:
@@ -22,12 +26,13 @@ def published_notes(sources: Sources) -> Iterator[Note]:
     lock = sources.lock or Lock()
     folders = {folder.tool: folder for folder in sources.folders}
     bad = {fault.tool for fault in sources.catalog.faults}
+    kept = {name for tool in bad for name in _kept(lock, folders[tool])}
     heirs = {old: each for each in sources.catalog.tools.values() for old in each.renamed}
     for name, locked in lock.tools.items():
         definition = sources.catalog.tools.get(name) or heirs.get(name)
         if definition is not None:  # a tool that got another name keeps its versions
             yield from _tool(locked, definition, folders[definition.name], sources)
-        elif name not in bad:
+        elif name not in bad and name not in kept:
             yield Note(
                 code="tool_missing",
                 tool=name,
@@ -38,6 +43,14 @@ def published_notes(sources: Sources) -> Iterator[Note]:
             )
     yield from _names(lock, sources)
     yield from _unlocked(sources)
+
+
+def _kept(lock: Lock, folder: Folder) -> Iterator[str]:
+    """Yield the names that a quarantined tool gave up, as far as its file or the lock says it: it is bad, not gone."""
+    yield from lock.tools[folder.tool].reserved if folder.tool in lock.tools else ()
+    document = folder.documents.get(TOOL)
+    reserved = document.get("reserved") if isinstance(document, dict) else None
+    yield from (name for name in reserved if isinstance(name, str)) if isinstance(reserved, list) else ()
 
 
 def _gone(name: str, sources: Sources) -> str:
@@ -133,7 +146,15 @@ def _upcasts(locked: LockedTool, definition: ToolDefinition, folder: Folder) -> 
             yield Note(code="upcast_missing", tool=name, path=path, message=message, hint=hint)
         elif here[file] != published:
             message, hint = "a published upcast was edited", f"{_BACK}: events name it by its digest."
+            if _unsigned(folder.documents.get(file)) == published:
+                message, hint = "this upcast was signed after it was locked", _SIGNED_LATE
             yield Note(code="upcast_edited", tool=name, path=path, message=message, hint=hint)
+
+
+def _unsigned(document: Json) -> str:
+    """Return the digest of an upcast's file before somebody signed it."""
+    said = document if isinstance(document, dict) else {}
+    return digest({key: value for key, value in said.items() if key not in ("$schema", "assertedBy")})
 
 
 def _names(lock: Lock, sources: Sources) -> Iterator[Note]:

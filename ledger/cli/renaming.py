@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from filecmp import cmp
-from glob import escape
 from pathlib import Path
 from shutil import copytree, rmtree
 from typing import Final
@@ -13,7 +12,7 @@ from typing import Final
 from ledger.audit import recorded_tools
 from ledger.audit.holding import open_calls
 from ledger.catalog.definition import ToolDefinition
-from ledger.catalog.disk import Sources, read_sources
+from ledger.catalog.disk import Sources, left_in, read_sources
 from ledger.catalog.lock import TOOL
 from ledger.catalog.names import folder_of
 from ledger.catalog.renaming import renamed
@@ -25,6 +24,7 @@ from ledger.cli.shell import Shell
 from ledger.cli.text import Ink, Line
 from ledger.counting import counted
 from ledger.errors import CatalogFault, NoDatabase
+from ledger.session.lease import is_running
 from ledger.strictjson import Json
 
 _RENAMED: Final = frozenset({"name", "current", "reserved", "versions"})
@@ -49,14 +49,16 @@ def renaming(shell: Shell, old: str, new: str, *, asserted_by: str | None, write
     change = renamed(definition, folder, sources, new, asserted_by=asserted_by)
     calls = _open_calls(shell, (old, *definition.renamed), definition.path, fresh=new)
     place = Path(sources.root) / folder_of(new)
+    begun = _begun(place)
     if write:
+        _taken_away(begun, definition.path)
         _moved(Path(folder.path), place, change.files)
     return {
         **_told(shell, sources, old, new, change.base),
         "assertedBy": asserted_by,
         "files": [str(place / name) for name in change.files],
         "openCalls": calls,
-        "takenAway": [folder.path],
+        "takenAway": [folder.path, *map(str, begun)],
         "finished": False,
         "written": write,
     }
@@ -93,7 +95,19 @@ def _left(sources: Sources, old: str, heir: ToolDefinition) -> list[Path]:
     for name in _lacks(place, new, sources):
         message, hint = f"{place / name} is not in {new} as it is", "Take it there or away, and run the command again."
         raise CatalogFault(message, path=str(place), hint=hint)
-    return [*([place] if place.exists() else []), *sorted(root.glob(f".{escape(place.name)}.*.old"))]
+    aside = [each.path for each in left_in(root) if (each.name, each.kind) == (place.name, "old")]
+    return [*([place] if place.exists() else []), *aside, *_begun(root / folder_of(heir.name))]
+
+
+def _begun(new: Path) -> list[Path]:
+    """
+    Return the copies of the old folder in which a rename to this one was cut short.
+
+    One whose process is still there may be at work. Where it runs on another host it finds its copy gone, and leaves
+    the old folder as it is.
+    """
+    found = [each for each in left_in(new.parent) if (each.name, each.kind) == (new.name, "new")]
+    return [each.path for each in found if each.process == os.getpid() or is_running(each.process) is False]
 
 
 def _lacks(old: Path, new: Path, sources: Sources) -> Iterator[str]:
@@ -202,6 +216,8 @@ def rename_lines(data: Row) -> Iterator[Line]:
         yield (Ink("moved    ", "good"), data["folder"])
         for path in data["files"]:
             yield (Ink("written  ", "good"), path)
+        for path in data["takenAway"][1:]:
+            yield (Ink("removed  ", "good"), path)
     else:
         yield "Nothing is written."
     for path in data["replaces"]:

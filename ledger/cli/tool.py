@@ -118,13 +118,17 @@ def check(shell: Shell, *, strict: bool) -> None:
 @click.option("--dry-run", is_flag=True, help="Show what would be added, and write nothing.")
 @click.pass_obj
 def lock(shell: Shell, *, dry_run: bool) -> None:
-    """Publish all versions up to the current ones: their digests are written to catalog.lock.json, once and for all."""
+    """
+    Publish all versions up to the current ones: their digests are written to catalog.lock.json, once and for all.
+
+    Nothing is published while a check finds something wrong, or an upcast wants a person's word: nobody signed it, say.
+    """
     from ledger.cli.upkeep import checked, lock_lines, locked
 
     sources, report = checked(shell)
     data = locked(sources, report, write=not dry_run)
-    shell.out.show(data, lock_lines(shell, data, report.findings))
-    if report.findings:
+    shell.out.show(data, lock_lines(shell, data, report))
+    if report.findings or report.incomplete:
         raise click.exceptions.Exit(FAILED)
 
 
@@ -155,7 +159,8 @@ def rename(shell: Shell, old: str, new: str, *, asserted_by: str | None, dry_run
     Give a tool another name; its recorded calls go along.
 
     Moves its folder, copies the newest version to the next one, which becomes the current one, keeps the old name from
-    use, and writes the upcast file with `rename_tool`. Nothing is carried by that file until somebody asserts it.
+    use, and writes the upcast file with `rename_tool`. Nothing is carried by that file until somebody asserts it, with
+    --asserted-by or as "assertedBy" in the file; until then `ledger tool lock` refuses it.
     A name that any tool ever had is refused. What was cut short is finished by the same command.
     """
     from ledger.cli.renaming import rename_lines, renaming

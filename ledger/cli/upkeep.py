@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from ledger.catalog.checking import Report, check_catalog
 from ledger.catalog.disk import Sources, read_sources, write_lock
@@ -53,11 +53,11 @@ def _note(shell: Shell, note: Note) -> Iterator[Line]:
 
 
 def locked(sources: Sources, report: Report, *, write: bool) -> Row:
-    """Publish what the catalog says, if nothing is wrong with it; the lock's entries are only added to."""
+    """Publish what the catalog says, if nothing is wrong or incomplete; the lock's entries are only added to."""
     before = sources.lock or Lock()
     documents = {folder.tool: folder.documents for folder in sources.folders}
     lock, additions = extended(before, sources.catalog, documents)
-    done = write and not report.findings and lock != sources.lock
+    done = write and not report.findings and not report.incomplete and lock != sources.lock
     if done:
         write_lock(sources.root, lock)
     return {
@@ -65,6 +65,7 @@ def locked(sources: Sources, report: Report, *, write: bool) -> Row:
         "written": done,
         "added": [_addition(each) for each in additions],
         "findings": [note.to_wire() for note in report.findings],
+        "incomplete": [note.to_wire() for note in report.incomplete],
     }
 
 
@@ -72,12 +73,15 @@ def _addition(addition: Addition) -> Row:
     return {"what": addition.what, "tool": addition.tool, "name": addition.name}
 
 
-def lock_lines(shell: Shell, data: Row, findings: Iterable[Note]) -> Iterator[Line]:
+def lock_lines(shell: Shell, data: Row, report: Report) -> Iterator[Line]:
     """Yield what was published, or what stands in the way."""
-    for note in findings:
+    for note in (*report.incomplete, *report.findings):
         yield from _note(shell, note)
-    if data["findings"]:
+    if report.findings:
         yield Ink("Nothing is published while something is wrong.", "bad")
+        return
+    if report.incomplete:
+        yield Ink("Nothing is published: what is missing above is never added to a file that is locked.", "bad")
         return
     for each in data["added"]:
         yield (Ink("+ ", "good"), Ink(each["tool"], "strong"), f"  {_SAID[each['what']].format(each['name'])}")

@@ -49,16 +49,22 @@ def is_alive(owner: str) -> bool | None:
     if len(parts) != len(_place()) + 3 or parts[:3] != [part.replace(":", "-") for part in _place()]:
         return None
     pid, start = parts[3], parts[4]
-    if os.name == "nt" or not pid.isascii() or not pid.isdigit():
+    if not pid.isascii() or not pid.isdigit() or (there := is_running(int(pid))) is None:
+        return None
+    return there and _start_of(int(pid)) in ("", start)  # hidden from us (hidepid), or no /proc: it is there
+
+
+def is_running(pid: int) -> bool | None:
+    """Return whether a process of this number is there and has not ended; None where nobody can tell (Windows)."""
+    if os.name == "nt":
         return None
     try:
-        os.kill(int(pid), 0)
+        os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
         pass  # it is there, and somebody else's
-    found = _start_of(int(pid))
-    return found in ("", start)  # hidden from us (hidepid), or no /proc: it is there, whoever it is
+    return _start_of(pid) != _ENDED
 
 
 def _place() -> tuple[str, str, str]:

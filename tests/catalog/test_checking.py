@@ -162,6 +162,65 @@ def test_what_an_upcast_lacks_is_told_to_be_copied(shelf: Shelf) -> None:
         assert not any(note.code.startswith("upcast") for note in shelf.report().notes)
 
 
+OPTION = {**SCHEMA, "properties": {**SCHEMA["properties"], "deep": {"type": "boolean", "description": "Whether."}}}
+ADDED = {"op": "introduce_optional", "path": "/deep", "absentMeans": None}
+WIDER = {**SCHEMA, "properties": {"path": {**SCHEMA["properties"]["path"], "maxLength": 9}}}
+ANY = {**SCHEMA, "anyOf": [{"minProperties": 1}]}
+PLACE = {**ANY, "properties": {"place": SCHEMA["properties"]["path"]}, "required": ["place"]}
+MOVED = {"op": "rename", "from": "/path", "to": "/place"}
+BOUND = {**SCHEMA, "properties": {"path": {**SCHEMA["properties"]["path"], "maxLength": 7}}}
+
+
+@pytest.mark.parametrize(
+    ("schemas", "step", "locked"),
+    [
+        ((SCHEMA, SCHEMA), {}, "It was locked unsigned."),
+        ((SCHEMA, OPTION), {"assertedBy": "ada", "ops": [ADDED]}, "It was locked like this, and stays so."),
+        ((SCHEMA, OPTION), {"assertedBy": "ada"}, "It was locked like this, and stays so."),
+        ((BOUND, WIDER), {"assertedBy": "ada"}, "It was locked like this, and stays so."),
+        ((ANY, PLACE), {"assertedBy": "ada", "ops": [MOVED]}, None),
+    ],
+    ids=["unsigned", "absence", "option", "widens", "unknown"],
+)
+def test_an_upcast_is_complete_before_it_is_locked(
+    shelf: Shelf, schemas: tuple[Any, ...], step: dict[str, Any], locked: str | None
+) -> None:
+    """What only a person can add holds the lock up where the lock would take the file in; one of a draft does not."""
+    name = "look_at/v1-v2.upcast.json"
+    shelf.write(name, {"tool": "look_at", "from": 1, "to": 2, "ops": [], **step})
+    for current in (1, 2):
+        shelf.tool(schemas=schemas, current=current)
+        [note] = [note for note in shelf.report().notes if note.code.startswith("upcast")]
+        assert (note.code, note.before_lock) == ("upcast_unproved", locked is not None and current == 2)
+        assert ("write into the file:" in (note.hint or "")) == (locked is not None)
+        assert shelf.report().incomplete == ((note,) if note.before_lock else ())
+    shelf.publish()
+    [note] = [note for note in shelf.report().notes if note.code.startswith("upcast")]
+    assert (locked or "a person is asked for each call.") in (note.hint or "")
+    assert not note.before_lock
+    (shelf.root / name).rename(shelf.root / "kept")
+    shelf.edit("catalog.lock.json", tools={})
+    shelf.publish()
+    (shelf.root / "kept").rename(shelf.root / name)
+    assert bool(shelf.report().incomplete) == (locked is not None)  # beside a version that is published already
+
+
+def test_what_a_killed_command_left_is_told(shelf: Shelf) -> None:
+    """Half a file or folder, at the root and in a tool's folder; what only looks like it is not."""
+    shelf.tool()
+    shelf.publish()
+    for name in (".view.7.new/v1.json", ".look_at.7.old/v1.json", "look_at/.v1.json.7.new", ".catalog.lock.json.7.new"):
+        shelf.write(name, "{")
+    for name in (".git/HEAD", ".view.new", ".view.x.new", "look_at/.v1.json.swp"):
+        shelf.write(name, "{")
+    assert shelf.said() == [
+        ("left_over", ".catalog.lock.json.7.new", ""),
+        ("left_over", ".look_at.7.old", ""),
+        ("left_over", ".view.7.new", ""),
+        ("left_over", "look_at/.v1.json.7.new", ""),
+    ]
+
+
 def test_a_folder_with_too_many_files(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is not read is said."""
     assert MAX_FILES == 5_000

@@ -220,6 +220,51 @@ def test_a_published_upcast_stays(shelf: Shelf, tmp_path: Path) -> None:
     assert shelf.said() == [("upcast_missing", name, "")]
 
 
+def test_an_upcast_that_was_locked_unsigned_may_be_signed_by_hand(shelf: Shelf) -> None:
+    """The signature alone is told as such, with the way out; with anything else it is an edit as any other."""
+    name = "look_at/v1-v2.upcast.json"
+    shelf.tool(schemas=(SCHEMA, SCHEMA))
+    shelf.write(name, {"tool": "look_at", "from": 1, "to": 2, "ops": []})
+    shelf.publish()
+    shelf.edit(name, assertedBy="ada")
+    [note] = shelf.report().findings
+    assert (note.code, note.message) == ("upcast_edited", "this upcast was signed after it was locked")
+    assert "by hand" in (note.hint or "")
+    shelf.edit(name, ops=[{"op": "restructure"}])
+    [note] = shelf.report().findings
+    assert (note.code, note.message) == ("upcast_edited", "a published upcast was edited")
+    shelf.edit(name, ops=[])
+    lock = json.loads((shelf.root / "catalog.lock.json").read_text())
+    del lock["tools"]["look_at"]["upcasts"]
+    shelf.write("catalog.lock.json", lock)
+    assert [(each.what, each.name) for each in shelf.publish()] == [("upcast", "v1-v2.upcast.json")]
+    assert shelf.said() == []
+    shelf.edit(name, assertedBy="bob")
+    assert [note.message for note in shelf.report().findings] == ["a published upcast was edited"]
+
+
+@pytest.mark.parametrize(
+    ("locked", "file", "text"), [(False, "v2.json", "{"), (True, "v2.json", "{"), (True, "tool.json", "{")]
+)
+def test_a_renamed_tool_with_a_fault_is_not_missing(shelf: Shelf, locked: bool, file: str, text: str) -> None:
+    """Its old name was given up, as its file or the lock says: what is bad is not gone."""
+    shelf.tool("look_at")
+    shelf.publish()
+    (shelf.root / "look_at").rename(shelf.root / "view")
+    shelf.tool("view", schemas=(SCHEMA, SCHEMA), reserved=["look_at"], description="Look at look_at.")
+    names = {"op": "rename_tool", "from": "look_at", "to": "view"}
+    shelf.write("view/v1-v2.upcast.json", {"tool": "view", "from": 1, "to": 2, "assertedBy": "ada", "ops": [names]})
+    if locked:
+        shelf.publish()
+    shelf.write(f"view/{file}", text)
+    assert [note.code for note in shelf.report().findings] == ["quarantined"]
+    shelf.edit(
+        "catalog.lock.json",
+        tools={"gone": json.loads((shelf.root / "catalog.lock.json").read_text())["tools"]["look_at"]},
+    )
+    assert [note.code for note in shelf.report().findings if note.tool == "gone"] == ["tool_missing"]
+
+
 def test_a_tool_that_got_another_name_keeps_what_was_published(shelf: Shelf) -> None:
     """Its folder moves, its versions stay: nothing is missing, and what is edited on the way is found."""
     shelf.tool("look_at")

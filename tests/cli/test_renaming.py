@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -208,6 +209,44 @@ def test_what_cannot_be_taken_away_is_told(shelf: Shelf) -> None:
     ledger("tool", "rename", "look_at", "view")
     shelf.write(".look_at.7.old", "a file")
     assert "cannot be taken away" in failure("tool", "rename", "look_at", "view")[2]
+
+
+def test_an_unsigned_rename_is_locked_once_it_is_signed(shelf: Shelf) -> None:
+    """The lock says what to write; the signature goes into the file, and the step carries from then on."""
+    ledger("tool", "rename", "look_at", "view")
+    refused = ledger("tool", "lock")
+    assert (refused.exit_code, '"assertedBy": ' in refused.stdout) == (1, True)
+    shelf.edit("view/v1-v2.upcast.json", assertedBy="ada")
+    assert ledger("tool", "lock").exit_code == 0
+    assert shelf.report().findings == ()
+    assert data("tool", "diff", "view", "1", "2")["upcast"] == "proved"
+
+
+def ended() -> int:
+    """The number of a process that was there and is not any more."""
+    child = subprocess.Popen(["true"])
+    child.wait()
+    return child.pid
+
+
+@pytest.mark.parametrize("cut", [True, False])
+def test_what_a_killed_rename_began_is_taken_away(shelf: Shelf, cut: bool) -> None:
+    """By the next one, of a process that is gone or whose number is this one's; a tool's of a like name stays."""
+    gone, here, other, like = (
+        f".{name}.new" for name in (f"view.{ended()}", f"view.{os.getpid()}", "view.1", "view.x.7")
+    )
+    if cut:
+        ledger("tool", "rename", "look_at", "view", "--asserted-by", "ada")
+    for name in (gone, here, other, like):
+        shelf.write(f"{name}/v1.json", '{"type": ')
+    rehearsed = data("tool", "rename", "look_at", "view", "--dry-run")
+    taken = sorted(f"schemas/tools/{name}" for name in (gone, here))
+    assert sorted(each for each in rehearsed["takenAway"] if each != "schemas/tools/look_at") == taken
+    assert (shelf.root / gone).exists()
+    lines = ledger("tool", "rename", "look_at", "view", "--asserted-by", "ada").stdout.splitlines()
+    assert sorted(line.split()[1] for line in lines if line.startswith("removed  ")) == taken
+    assert sorted(each.name for each in shelf.root.iterdir()) == [other, like, "catalog.lock.json", "view"]
+    assert {note.code for note in shelf.report().notes if note.path.endswith(".new")} == {"left_over"}
 
 
 def test_a_name_that_is_only_kept_from_use_is_no_rename(shelf: Shelf) -> None:

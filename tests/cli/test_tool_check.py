@@ -71,6 +71,7 @@ def test_locking(shelf: Shelf, empty: Path) -> None:
             {"what": "version", "tool": "look_at", "name": "1"},
         ],
         "findings": [],
+        "incomplete": [],
     }
     assert list(json.loads(lock.read_text())["tools"]["look_at"]["versions"]) == ["1"]
     shelf.tool("other", reserved=["another"])
@@ -97,3 +98,25 @@ def test_nothing_is_published_while_something_is_wrong(shelf: Shelf) -> None:
     assert done.stdout.splitlines()[-1] == "Nothing is published while something is wrong."
     assert [each["code"] for each in data("tool", "lock")["findings"]] == ["version_edited"]
     assert (shelf.root / "catalog.lock.json").read_bytes() == before
+
+
+def test_what_only_a_person_can_add_is_added_before_it_is_locked(shelf: Shelf) -> None:
+    """An unsigned step stops the whole lock, with what to write into it; a check warns of it; signed it is locked."""
+    shelf.tool(schemas=(SCHEMA, SCHEMA))
+    step = {"tool": "look_at", "from": 1, "to": 2, "ops": []}
+    file = shelf.write("look_at/v1-v2.upcast.json", step)
+    assert ledger("tool", "check").exit_code == 0
+    for options in (("--dry-run",), ()):
+        done = ledger("tool", "lock", *options)
+        assert done.exit_code == 1
+        assert 'write into the file: "assertedBy": ' in done.stdout
+        assert done.stdout.splitlines()[-1].startswith("Nothing is published: what is missing above")
+    refused = data("tool", "lock")
+    assert (refused["written"], refused["findings"]) == (False, [])
+    assert [(each["code"], each["path"]) for each in refused["incomplete"]] == [
+        ("upcast_unproved", "schemas/tools/look_at/v1-v2.upcast.json")
+    ]
+    assert not (shelf.root / "catalog.lock.json").exists()
+    file.write_text(json.dumps(step | {"assertedBy": "ada"}), encoding="utf-8")
+    assert data("tool", "lock")["written"]
+    assert ledger("tool", "check", "--strict").exit_code == 0
