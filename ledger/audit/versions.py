@@ -9,17 +9,16 @@ from typing import Any, Final, TypeAlias
 
 from ledger.audit.filters import call_filter
 from ledger.audit.queries import check_types
-from ledger.audit.reading import events_of_session, stored_events
+from ledger.audit.reading import events_of_session
 from ledger.audit.rows import Row
 from ledger.audit.tools import STREAM
-from ledger.calls import CallRow
-from ledger.events import CallUpcast, Event, ToolStageChanged, ToolVersionPublished, read_event
-from ledger.store.port import CallFilter, EventFilter, GroupKey, Reader
+from ledger.events import Event, ToolStageChanged, ToolVersionPublished, read_event
+from ledger.store.port import CallFilter, GroupKey, Reader
 
 _Key: TypeAlias = tuple[Any, ...]
 """(tool, version, digest of its description)."""
 
-_BY: Final[tuple[GroupKey, ...]] = ("tool", "schema_version", "description_digest")
+_BY: Final[tuple[GroupKey, ...]] = ("tool", "schema_version", "description_digest", "recorded_version")
 _ENDS: Final = ("succeeded", "rejected", "denied", "failed")
 
 
@@ -52,28 +51,13 @@ def version_rows(reader: Reader, **filters: Any) -> Iterator[Row]:
 
 def _counted(reader: Reader, where: CallFilter) -> Mapping[_Key, _Count]:
     """Return the calls by what they were recorded as: their rows say what they were carried to."""
-    carried = _carried(reader, where)  # before the calls are counted: what ends meanwhile is counted as open at worst
-    counts = {tally.key: _Count(Counter(tally.states)) for tally in reader.tally(where, _BY)}
-    for row, recorded in carried:
-        here, there = (
-            counts.setdefault((row.tool, number, row.description_digest), _Count())
-            for number in (row.schema_version, recorded)
-        )
-        here.states[row.state] -= 1
-        there.states[row.state] += 1
-        there.carried += 1
-    return {key: count for key, count in counts.items() if count.states.total() > 0}
-
-
-def _carried(reader: Reader, where: CallFilter) -> list[tuple[CallRow, int]]:
-    """Return the calls that were carried, each with the version that it was recorded as; few ledgers have many."""
-    found: dict[str, tuple[CallRow, int]] = {}
-    for stored in stored_events(reader, EventFilter(types=("call.upcast",), of=where)):
-        body, call_id = read_event(stored.record, stored).body, stored.call_id or ""
-        row = reader.call(call_id) if call_id not in found else None
-        if isinstance(body, CallUpcast) and row is not None:
-            found[call_id] = row, body.from_version
-    return list(found.values())
+    counts: dict[_Key, _Count] = {}
+    for tally in reader.tally(where, _BY):
+        tool, version, digest, recorded = tally.key
+        count = counts.setdefault((tool, recorded, digest), _Count())
+        count.states.update(tally.states)
+        count.carried += tally.calls if version != recorded else 0
+    return counts
 
 
 def descriptions(reader: Reader) -> dict[str, str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from ledger.calls import TERMINAL, WAITING, CallRow
 from ledger.store import rules
-from ledger.store.port import SessionRow
+from ledger.store.port import GroupKey, SessionRow
 
 Row = tuple[Any, ...]
 
@@ -62,6 +63,19 @@ FREQUENT: Final = frozenset(
 
 IS_RARE: Final = f"type NOT IN ({', '.join(repr(name) for name in sorted(FREQUENT))})"
 """As in the partial index by type."""
+
+_RECORDED_VERSION: Final = f"""
+    CASE WHEN call.call_id IN (SELECT call_id FROM event WHERE type = 'call.upcast' AND {IS_RARE})
+      THEN (SELECT event.schema_version FROM event WHERE event.position = call.position)
+      ELSE call.schema_version END
+"""  # noqa: S608 - our names
+"""Few calls are carried: only of those the proposal is looked at, which has their position."""
+
+
+def counted(by: Iterable[GroupKey]) -> list[str]:
+    """Return the expressions by which calls are counted."""
+    return [_RECORDED_VERSION if name == "recorded_version" else f"call.{name}" for name in by]
+
 
 IS_WAITING: Final = f"state IN ({', '.join(repr(state) for state in sorted(WAITING))})"
 

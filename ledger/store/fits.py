@@ -25,6 +25,9 @@ class Facts(Protocol):
     def events_of(self, call_id: str) -> Iterable[tuple[str, str | None]]:
         """Return type and actor of a call's events."""
 
+    def proposed_under(self, call_id: str) -> int | None:
+        """Return the version of its tool that a call was proposed under."""
+
 
 def event_fits(where: EventFilter, event: Event, type: str, facts: Facts, calls: Collection[str] | None) -> bool:
     """Return whether an event is asked for; `calls`: the ids of those that it may be of, None: of any or none."""
@@ -116,12 +119,23 @@ def in_order(found: Iterable[Tally]) -> list[Tally]:
     return sorted(found, key=lambda each: (-each.calls, [(value is not None, value or "") for value in each.key]))
 
 
-def tallies(rows: Iterable[CallRow], by: Sequence[GroupKey]) -> list[Tally]:
+def tallies(rows: Iterable[CallRow], by: Sequence[GroupKey], facts: Facts) -> list[Tally]:
     """Return the calls counted by these columns."""
     groups: Mapping[_Key, list[CallRow]] = defaultdict(list)
     for row in rows:
-        groups[tuple(getattr(row, name) for name in by)].append(row)
+        groups[tuple(_value(row, name, facts) for name in by)].append(row)
     return in_order(_of(key, found) for key, found in groups.items())
+
+
+def _value(row: CallRow, name: GroupKey, facts: Facts) -> str | int | None:
+    if name == "recorded_version":
+        return facts.proposed_under(row.call_id) if _is_carried(row, facts) else row.schema_version
+    found: str | int | None = getattr(row, name)
+    return found
+
+
+def _is_carried(row: CallRow, facts: Facts) -> bool:
+    return any(name == "call.upcast" for name, _ in facts.events_of(row.call_id))
 
 
 def _of(key: _Key, rows: Sequence[CallRow]) -> Tally:

@@ -283,7 +283,7 @@ class MemoryStore:
         """Count calls; see `Reader.tally`."""
         with self._lock:
             self._usable()
-            return tallies((row for _, row in self._calls.values() if call_fits(where, row, self)), by)
+            return tallies((row for _, row in self._calls.values() if call_fits(where, row, self)), by, self)
 
     def tagged(self, session_id: str, name: str, value: str) -> bool:
         """Return whether a session has a tag; see `Facts.tagged`."""
@@ -296,6 +296,10 @@ class MemoryStore:
     def events_of(self, call_id: str) -> Iterator[tuple[str, str | None]]:
         """Yield type and actor of a call's events; see `Facts.events_of`."""
         return ((stored.type, event.actor) for stored, event in self._of_call.get(call_id, ()))
+
+    def proposed_under(self, call_id: str) -> int | None:
+        """Return the version that a call was proposed under; see `Facts.proposed_under`."""
+        return self._of_call[call_id][0].event.schema_version
 
     def call(self, call_id: str) -> CallRow | None:
         """Return a call's row."""

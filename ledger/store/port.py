@@ -27,8 +27,9 @@ GroupKey: TypeAlias = Literal[
     "reason",
     "tenant",
     "principal",
+    "recorded_version",
 ]
-"""Columns by which calls are counted."""
+"""Columns by which calls are counted; `recorded_version`: the one that a call had before an upcast carried it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

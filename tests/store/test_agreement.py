@@ -20,6 +20,7 @@ from ledger.events import (
     CallRejected,
     CallStarted,
     CallSucceeded,
+    CallUpcast,
     CallValidated,
     Event,
     SessionOpened,
@@ -44,6 +45,9 @@ PASSED, ALLOWED = (
     CallValidated(gates=(), validator="v", arguments_digest="d"),
     CallAuthorized(by="policy", arguments_digest="d"),
 )
+CARRIED = CallUpcast(
+    from_version=1, to_version=3, upcast_digest="u", digest_before="d", digest_after="d", validator="v", arguments={}
+)
 FATES: tuple[tuple[Body, ...], ...] = (
     (PASSED, ALLOWED, CallStarted(idempotency_key="k", worker="w", token=1), CallSucceeded(duration_ms=1.0)),
     (PASSED, ALLOWED, CallStarted(idempotency_key="k", worker="w", token=1, resource_keys=KEYS[:2])),
@@ -56,7 +60,9 @@ FATES: tuple[tuple[Body, ...], ...] = (
     (CallFlagged(reason="duplicate", duplicate_of="other"),),
     (CallFlagged(reason="not-started"),),
     (),
+    (PASSED, CARRIED, ALLOWED, CallStarted(idempotency_key="k", worker="w", token=1), CallSucceeded(duration_ms=2.0)),
 )
+"""The last one is of version 1."""
 
 
 def appends(lot: Random) -> Iterator[Append]:
@@ -73,7 +79,7 @@ def appends(lot: Random) -> Iterator[Append]:
             tool, version = lot.choice(TOOLS), lot.choice((1, 2, None))
             call_id = f"call-{number:02}-{place}"
             of_call: dict[str, Any] = {"call_id": call_id, "tool": tool, "turn": place + 1, "index": 0, "revision": 0}
-            for body in (proposal, *lot.choice(FATES)):
+            for body in (proposal, *lot.choice(FATES if version == 1 else FATES[:-1])):
                 one = _event(lot, session_id, len(events), body, about | of_call | {"schema_version": version})
                 calls[call_id] = evolve(calls.get(call_id, Call()), one)
                 events.append(one)

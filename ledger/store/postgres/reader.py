@@ -12,7 +12,7 @@ import psycopg
 
 from ledger.calls import CallRow
 from ledger.errors import StoreUnavailable
-from ledger.store.columns import IS_OPEN, PLACED, SESSIONS, STORED, Row, session_row
+from ledger.store.columns import IS_OPEN, PLACED, SESSIONS, STORED, Row, counted, session_row
 from ledger.store.fits import Group, in_order, tally
 from ledger.store.port import (
     CallFilter,
@@ -146,7 +146,7 @@ class ServerReader:
         return in_order(tally(key, group, *ranks.get(key, (None, None))) for key, group in groups.items())
 
     def _groups(self, where: Where, by: Sequence[GroupKey]) -> Mapping[Row, Group]:
-        columns = ", ".join(f"call.{name}" for name in (*by, "state"))
+        columns = ", ".join(counted((*by, "state")))
         found: dict[Row, Group] = {}
         for row in self._readers.rows(f"{where.matching(f'{columns}, {_COUNTS}')} GROUP BY {columns}", where.values):
             *values, state, calls, repairable, timed = readable(row)
@@ -157,7 +157,7 @@ class ServerReader:
 
     def _ranks(self, where: Where, by: Sequence[GroupKey]) -> Mapping[Row, tuple[float, float]]:
         """Return the 50th and 95th percentile of each group's durations, by nearest rank."""
-        columns = [f"call.{name}" for name in by]
+        columns = counted(by)
         ranks = [f"percentile_disc({part}) WITHIN GROUP (ORDER BY duration_ms)" for part in ("0.5", "0.95")]
         statement = f"{where.matching(', '.join([*columns, *ranks]))} AND duration_ms IS NOT NULL"
         if by:

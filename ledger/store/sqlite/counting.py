@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from ledger.store.columns import counted
 from ledger.store.fits import Group, in_order, rank, tally
 from ledger.store.port import CallFilter, GroupKey, Tally
 from ledger.store.sqlite import sql
@@ -29,7 +30,7 @@ def tallied(connection: sqlite3.Connection, where: CallFilter, by: Sequence[Grou
 
 
 def _groups(connection: sqlite3.Connection, where: Where, by: Sequence[GroupKey]) -> dict[tuple[Any, ...], Group]:
-    columns = ", ".join(f"call.{name}" for name in (*by, "state"))
+    columns = ", ".join(counted((*by, "state")))
     statement = f"{where.matching(f'{columns}, {_COUNTS}')} GROUP BY {columns}"
     found: dict[tuple[Any, ...], Group] = {}
     for row in sql.run(connection, statement, where.values):
@@ -44,7 +45,7 @@ def _ranks(
     connection: sqlite3.Connection, where: Where, by: Sequence[GroupKey], timed: Mapping[tuple[Any, ...], int]
 ) -> dict[tuple[Any, ...], tuple[float, float]]:
     """Return the 50th and 95th percentile of each group's durations."""
-    columns = ", ".join(f"call.{name}" for name in by)
+    columns = ", ".join(counted(by))
     order = f"{columns}, duration_ms" if by else "duration_ms"
     chosen = f"{columns}, duration_ms" if by else "duration_ms"
     whole = f"{where.matching(chosen)} AND duration_ms IS NOT NULL ORDER BY {order}"

@@ -12,6 +12,7 @@ from ledger.events import (
     CallRejected,
     CallStarted,
     CallSucceeded,
+    CallUpcast,
     CallValidated,
     SessionOpened,
 )
@@ -48,6 +49,16 @@ def told(store: Store) -> None:
     end = CallFailed(code="timeout", error_class="environment", message="x", not_started=True, duration_ms=0.5)
     drafts += [other.of_call("d1", passed), other.of_call("d1", end)]
     store.append(Append(session_id="s2", drafts=tuple(drafts), calls=other.rows("d1")))
+
+
+def _upcast(number: int) -> CallUpcast:
+    about: dict[str, Any] = {
+        "upcast_digest": DIGEST,
+        "digest_before": DIGEST,
+        "digest_after": DIGEST,
+        "validator": "none",
+    }
+    return CallUpcast(from_version=number, to_version=number + 1, arguments={}, **about)
 
 
 STAGES: tuple[tuple[str, Any], ...] = (("c1", "active"), ("c2", "compat"))
@@ -159,6 +170,18 @@ class LookUpContract(StoreCase):
         assert [tally.key for tally in store.tally(CallFilter(labels=(("env", "test"),)), ())] == [()]
         (refused,) = store.tally(CallFilter(states=("rejected",)), ("error_class",))
         assert (refused.key, refused.timed, refused.p50, refused.p95) == (("model",), 0, None, None)
+
+    def test_carried_calls_are_counted_by_the_version_that_they_were_recorded_under(self, store: Store) -> None:
+        """That is the one of their proposal, however often an upcast carried them; others have one version only."""
+        story, names = Story("s8"), ["once", "twice", "never", "nobody's"]
+        drafts = [story.propose(name) for name in names[:3]]
+        drafts.append(story.propose(names[3], schema_version=None))
+        for name, number in (("once", 1), ("twice", 1), ("twice", 2)):
+            drafts.append(story.of_call(name, _upcast(number)))
+        store.append(Append(session_id="s8", drafts=tuple(drafts), calls=story.rows(*names)))
+        found = store.tally(CallFilter(), ("schema_version", "recorded_version"))
+        assert [tally.key for tally in found] == [(None, None), (1, 1), (2, 1), (3, 1)]
+        assert [tally.key for tally in store.tally(CallFilter(schema_version=3), ("recorded_version",))] == [(1,)]
 
     def test_ranks_are_of_the_values_themselves(self, store: Store) -> None:
         """Percentiles go by nearest rank: of 100 durations the 50th and the 95th, whatever their order."""
