@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from json import dumps
 from typing import Any, Final, Literal
 
@@ -17,7 +17,11 @@ from ledger.cli.seating import GAP, Plan, Seat, Size, fitted, seated, sizes
 from ledger.cli.text import Ink, Line, Part, Tone, cut, encodable, visible, width
 
 WINDOW: Final = 500
-"""Rows that are looked at to find the columns' widths; those after them flow on, so a long table needs no memory."""
+"""
+Rows that are looked at to find the columns' widths; those after them flow on, so a long table needs no memory.
+
+On a terminal a later one that has no room makes its columns wider from there on.
+"""
 
 WHOLE: Final = 2**16
 """What a column wants that is shown short wherever it would be cut: more than any terminal has."""
@@ -107,7 +111,11 @@ def lines(
     sheet = _Sheet(columns, paper)
     sheet.look(window)
     yield sheet.head()
-    for row in chain(window, rows):
+    for row in window:
+        yield from sheet.row(row)
+    for row in rows:
+        if paper.room is not None and sheet.look([row]):
+            yield sheet.head()
         yield from sheet.row(row)
     unlooked = len(window) == WINDOW  # what comes behind the window may have a value
     if missing is not None and (left := sheet.left(unlooked=unlooked)):
@@ -159,6 +167,7 @@ class _Sheet:
         self._columns: list[Column] = []
         self._apart: list[Column] = []
         self._widths: list[int] = []
+        self._numbers: list[set[bool]] = [set() for _ in columns]
         self._right: list[bool] = []
         self._above: list[Ink] = []
 
@@ -166,6 +175,8 @@ class _Sheet:
         """Make room for rows; say whether other columns have their places now than before."""
         looked = [self._looked(seat, each, rows) for seat, each in zip(self._seats, self._every, strict=True)]
         self._seats = looked
+        for numbers, each in zip(self._numbers, self._every, strict=True):
+            numbers.update(_is_number(row[each.key]) for row in rows if row.get(each.key) is not None)
         plan = seated(looked, self._paper.room)
         self._widths = fitted(sizes(plan, looked), self._paper.room)
         if plan == self._plan:
@@ -173,7 +184,7 @@ class _Sheet:
         short = [replace(each, show=each.short) if plan.short and each.short else each for each in self._every]
         self._columns = [short[at] for at in plan.there]
         self._apart = [self._every[at] for at in plan.apart]
-        self._right = [self._is_right([row.get(column.key) for row in rows]) for column in self._columns]
+        self._right = [self._is_right(self._numbers[at]) for at in plan.there]
         self._plan, self._above = plan, []
         return True
 
@@ -184,9 +195,9 @@ class _Sheet:
         valued = seat.valued or any(value is not None for value in values)
         return replace(seat, size=seat.size.grown(size), short=seat.short.grown(short), valued=valued)
 
-    def _is_right(self, values: Sequence[Any]) -> bool:
-        """Say whether values stand right: numbers do; of what is only to come nobody knows."""
-        return all(map(_is_number, values)) and not (self._flowing and values == [None])
+    def _is_right(self, numbers: set[bool]) -> bool:
+        """Say whether values stand right: where all are numbers; of what is only to come nobody knows."""
+        return numbers == {True} or not (numbers or self._flowing)
 
     def left(self, *, unlooked: bool) -> list[str]:
         """Return the headings of the columns that have no place; with *unlooked* also of those without a value."""
@@ -199,12 +210,12 @@ class _Sheet:
         return self._line([Ink(self._paper.cell(column.heading), "strong") for column in self._columns])
 
     def row(self, row: Row) -> Iterator[Line]:
-        """Yield what of a row stands apart, where it is another than above, and then its line."""
+        """Yield what of a row stands apart, from the first value on that is another than above, and then its line."""
         above = [self._inked(self._paper.cell(each.show(row.get(each.key))), row, each) for each in self._apart]
-        if above != self._above:
-            for column, ink in zip(self._apart, above, strict=True):
-                yield Ink(self._paper.cell(column.heading), "dim"), GAP, replace(ink, whole=True)
-            self._above = above
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(above, self._above, strict=False)))
+        for column, ink in zip(self._apart[same:], above[same:], strict=True):
+            yield Ink(self._paper.cell(column.heading), "dim"), GAP, replace(ink, whole=True)
+        self._above = above
         yield self._line([self._cell(row, each, room) for each, room in zip(self._columns, self._widths, strict=True)])
 
     def _cell(self, row: Row, column: Column, room: int) -> Ink:
@@ -258,4 +269,4 @@ def _is_whole(column: Column, shown: str) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+    return isinstance(value, int | float) and not isinstance(value, bool)

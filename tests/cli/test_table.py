@@ -96,7 +96,7 @@ def test_a_pipe_is_never_cut() -> None:
 
 
 def test_rows_after_the_window_flow_on() -> None:
-    """Widths come from the first rows; a table of any length is written as it is read."""
+    """Widths come from the first rows; a table of any length is written as it is read. A terminal makes room."""
 
     def endless() -> Iterator[dict[str, object]]:
         for number in count(1):
@@ -106,7 +106,7 @@ def test_rows_after_the_window_flow_on() -> None:
     piped = list(islice(lines(endless(), columns, PIPE), WINDOW + 2))
     assert [paint(line, color=False) for line in piped[WINDOW:]] == ["x  y", "longer than before  y"]
     shown = list(islice(lines(endless(), columns, Paper(80, "utf-8")), WINDOW + 2))
-    assert [paint(line, color=False) for line in shown[WINDOW:]] == ["x  y", "…  y"]
+    assert [paint(line, color=False) for line in shown[WINDOW:]] == ["x  y", "longer than before  y"]
 
 
 def test_poor_encodings_are_measured_as_they_are_written() -> None:
@@ -248,6 +248,33 @@ def test_a_word_is_whole_and_what_is_none_is_cut_in_its_middle() -> None:
         "send_email_by_post",
         "to=functi…l|> json",
         "aaaaaaaaa…aaaaaaaa",
+    ]
+
+
+def test_a_longer_id_behind_the_window_is_set_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it has no room beside the rest, the header comes again; what stands apart is not told twice."""
+    monkeypatch.setattr(table, "WINDOW", 1)
+    columns = [Column(key="session", keep="all", apart=1), Column(key="text", keep="all"), Column(key="n")]
+    rows = [*apart("short"), *apart("longer-than-that", "longer-than-that")]
+    assert printed(rows, columns, Paper(24, "utf-8")) == [
+        "SESSION  TEXT          N",
+        "short    xxxxxxxxxxxx  1",
+        "TEXT          N",
+        "SESSION  longer-than-that",
+        "xxxxxxxxxxxx  1",
+        "xxxxxxxxxxxx  2",
+    ]
+
+
+def test_of_two_that_stand_apart_only_what_changes_comes_again() -> None:
+    """The first one is above the second, so that is told again with it."""
+    columns = [Column(key="b", keep="all", apart=3), Column(key="a", keep="all", apart=2), Column(key="n")]
+    pairs = (("x", "y"), ("x", "z"), ("x", "z"), ("w", "z"))
+    rows: list[Row] = [{"a": one * 9, "b": other * 9, "n": at} for at, (one, other) in enumerate(pairs)]
+    assert printed(rows, columns, Paper(9, "utf-8")) == [
+        *("N", "A  xxxxxxxxx", "B  yyyyyyyyy", "0"),
+        *("B  zzzzzzzzz", "1", "2"),
+        *("A  wwwwwwwww", "B  zzzzzzzzz", "3"),
     ]
 
 
