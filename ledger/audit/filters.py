@@ -7,6 +7,7 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any, Final, get_args
 
+from ledger.audit.names import NO_NAMES, Names
 from ledger.calls import State
 from ledger.errors import UsageError
 from ledger.events.call_bodies import ErrorClass, FlagReason, Gate
@@ -41,9 +42,11 @@ _CLOSED: Final = {"states": State, "reasons": FlagReason, "gate": Gate, "error_c
 _MOST: Final = 2**63 - 1
 
 
-def call_filter(given: Mapping[str, Any]) -> CallFilter:
+def call_filter(given: Mapping[str, Any], names: Names = NO_NAMES) -> CallFilter:
     """
     Return the filter of calls; `duplicates=True` asks for those that were flagged as copies.
+
+    By `tool` also those are asked for that were carried to this name from an earlier one, as far as `names` say it.
 
     Times are datetimes, ages (`7d`) or ISO 8601 texts, UTC where they have no offset. Labels are texts `key=value`,
     pairs, or a mapping. Raises `UsageError` for an unknown word, a wrong time, or a value of another kind.
@@ -51,12 +54,13 @@ def call_filter(given: Mapping[str, Any]) -> CallFilter:
     asked = dict(given)
     if asked.pop("duplicates", False):
         asked["reasons"] = ("duplicate",)
-    return CallFilter(**_values(asked, CALL_WORDS, CallFilter, more=("duplicates",)))
+    known = _values(asked, CALL_WORDS, CallFilter, more=("duplicates",))
+    return CallFilter(**known, carried=names.carried_as(known.get("tool")))
 
 
-def event_filter(given: Mapping[str, Any]) -> EventFilter:
+def event_filter(given: Mapping[str, Any], names: Names = NO_NAMES) -> EventFilter:
     """
-    Return the filter of events; raises as `call_filter` does.
+    Return the filter of events; `names` count and it raises as in `call_filter`.
 
     By `state`, `reason`, `duplicates`, `stage`, `gate`, `code`, `error_class`, `idempotency_key`, `duplicate_of` and
     `resource` the events of the calls that fit are asked for.
@@ -64,6 +68,7 @@ def event_filter(given: Mapping[str, Any]) -> EventFilter:
     known = _values({word: value for word, value in given.items() if word not in _OF_CALLS}, EVENT_WORDS, EventFilter)
     of_calls = {word: value for word, value in given.items() if word in _OF_CALLS}
     calls = call_filter(of_calls)
+    known["carried"] = names.carried_as(known.get("tool"))
     return EventFilter(**known | ({} if calls == CallFilter() else {"of": calls}))
 
 
@@ -82,7 +87,7 @@ def check_limit(value: Any) -> int | None:
 def _values(
     given: Mapping[str, Any], words: Mapping[str, str], kind: type, more: tuple[str, ...] = ()
 ) -> dict[str, Any]:
-    known = {field.name for field in fields(kind)} - {"of"}
+    known = {field.name for field in fields(kind)} - {"of", "carried"}
     unknown = sorted(given.keys() - known - words.keys())
     if unknown:
         there = ", ".join(sorted({*known, *words, *more, *(_OF_CALLS if kind is EventFilter else ())}))

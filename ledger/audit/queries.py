@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, get_args
 
 from ledger.audit.filters import call_filter, check_count, check_limit, event_filter
+from ledger.audit.names import NO_NAMES, Names
 from ledger.audit.reading import placed_calls, stored_events
 from ledger.audit.rows import Row, call_to_wire, stored_to_wire
 from ledger.audit.story import call_of
@@ -19,34 +20,46 @@ from ledger.ids import parse_iso
 from ledger.store.port import CallFilter, EventFilter, PlacedCall, Reader, StoredEvent
 
 
-def call_rows(reader: Reader, *, after: int = 0, limit: int | None = None, **filters: Any) -> Iterator[Row]:
+def call_rows(
+    reader: Reader, *, after: int = 0, limit: int | None = None, names: Names = NO_NAMES, **filters: Any
+) -> Iterator[Row]:
     """
     Yield calls in the order they were asked, as plain rows.
+
+    `carriedTo` is the name of its tool that a call's version has, where it was recorded under an earlier one; the
+    filter `tool` finds it by either. `names` know that (`Names.of` a catalog).
 
     Filters are the fields of `CallFilter`, also by the command line's words (`session`, `call`, `state`, `reason`,
     `type`, `label`, `duplicates`). `after` is the `position` of the last row of the page before. Raises `UsageError`
     at once.
     """
-    where = call_filter(filters)
+    where = call_filter(filters, names)
     check_types(reader, where.types)
-    return map(call_to_wire, placed_calls(reader, where, after=check_count("after", after), limit=check_limit(limit)))
+    found = placed_calls(reader, where, after=check_count("after", after), limit=check_limit(limit))
+    return (
+        call_to_wire(placed) | {"carriedTo": names.carried_to(placed.row.tool, placed.row.schema_version)}
+        for placed in found
+    )
 
 
-def event_rows(reader: Reader, *, after: int = 0, limit: int | None = None, **filters: Any) -> Iterator[Row]:
+def event_rows(
+    reader: Reader, *, after: int = 0, limit: int | None = None, names: Names = NO_NAMES, **filters: Any
+) -> Iterator[Row]:
     """
     Yield events by position, as plain rows; those that cannot be read are shown raw.
 
     Filters are the fields of `EventFilter`, also by the command line's words (`session`, `call`, `type`, `label`);
-    those of calls beyond (`state`, `code`, `resource` …) leave the events of the calls that fit. Raises `UsageError`
-    at once.
+    those of calls beyond (`state`, `code`, `resource` …) leave the events of the calls that fit. `tool` also finds
+    what a call recorded from where it was carried to this name on, by `names` as for calls. Raises `UsageError` at
+    once.
     """
-    where = asked_events(reader, filters)
+    where = asked_events(reader, filters, names)
     return (stored_to_wire(*pair) for pair in placed_events(reader, where, after=after, limit=limit))
 
 
-def asked_events(reader: Reader, filters: Mapping[str, Any]) -> EventFilter:
+def asked_events(reader: Reader, filters: Mapping[str, Any], names: Names = NO_NAMES) -> EventFilter:
     """Return the filter of events by words; raises `UsageError` also for types that no event has."""
-    where = event_filter(filters)
+    where = event_filter(filters, names)
     check_types(reader, (*where.types, *(where.of.types if where.of else ())))
     return where
 
@@ -73,19 +86,21 @@ def review_rows(
     kind: Kind | None = None,
     max_age: timedelta | float | None = None,
     now: datetime | None = None,
+    names: Names = NO_NAMES,
     **filters: Any,
 ) -> Iterator[Row]:
     """
     Yield the calls that wait for a person, the oldest question first.
 
     `ageSeconds` is how long each waits. With `max_age` (seconds, or a timedelta) `overdue` says whether that is
-    longer; nothing is left out. Other filters as for `call_rows`. Raises `UsageError` at once.
+    longer; nothing is left out. Other filters, and `names`, as for `call_rows`. Raises `UsageError` at once.
     """
     if kind is not None and kind not in get_args(Kind):
         raise UsageError(f"there is no kind {kind!r} of review", hint=f"There are: {', '.join(get_args(Kind))}.")
-    where = call_filter({"states": sorted(WAITING)} | filters)
+    where = call_filter({"states": sorted(WAITING)} | filters, names)
     longest = max_age.total_seconds() if isinstance(max_age, timedelta) else max_age
-    return _questions(reader, where, kind, _Ages(now or datetime.now(UTC), longest))
+    found = _questions(reader, where, kind, _Ages(now or datetime.now(UTC), longest))
+    return (row | {"carriedTo": names.carried_to(row["tool"], row["schemaVersion"])} for row in found)
 
 
 class _Ages:

@@ -7,6 +7,7 @@ from math import sqrt
 from typing import Any, Final
 
 from ledger.audit.filters import call_filter
+from ledger.audit.names import NO_NAMES, Names
 from ledger.audit.queries import check_types
 from ledger.audit.rows import Row
 from ledger.audit.versions import descriptions
@@ -51,17 +52,19 @@ def wilson(hits: int, count: int) -> tuple[float, float] | tuple[None, None]:
     return min(rate, max(0.0, (middle - margin) / scale)), max(rate, min(1.0, (middle + margin) / scale))
 
 
-def stat_rows(reader: Reader, by: str | Collection[str] = "tool", **filters: Any) -> Iterator[Row]:
+def stat_rows(
+    reader: Reader, by: str | Collection[str] = "tool", *, names: Names = NO_NAMES, **filters: Any
+) -> Iterator[Row]:
     """
     Yield one row a group of calls, those with the most calls first.
 
-    `by`: words of `GROUPS`, several together make finer groups. Filters as for `call_rows`. Every rate stands with its
-    count and its 95 % interval: `share` of all calls that fit, `succeededRate` and `repairableRate` (the model could
-    put the call right itself) of those that ended. `p50Ms` and `p95Ms` are exact, over the `timed` calls. Raises
-    `UsageError` at once.
+    `by`: words of `GROUPS`, several together make finer groups. Filters and `names` as for `call_rows`. Every rate
+    stands with its count and its 95 % interval: `share` of all calls that fit, `succeededRate` and `repairableRate`
+    (the model could put the call right itself) of those that ended. `p50Ms` and `p95Ms` are exact, over the `timed`
+    calls. Raises `UsageError` at once.
     """
     keys = _keys(tuple(by) if isinstance(by, list | tuple | set | frozenset) else (by,))
-    where = call_filter(filters)
+    where = call_filter(filters, names)
     check_types(reader, where.types)
     return _rows(reader, keys, reader.tally(where, keys))
 

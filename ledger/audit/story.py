@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from ledger.audit.decisions import decisions, replaced_by
+from ledger.audit.names import NO_NAMES, Names
 from ledger.audit.reading import placed_calls, stored_events
 from ledger.audit.rows import Row, plain_wire
 from ledger.audit.torun import to_run
@@ -61,11 +62,12 @@ def call_of(reader: Reader, session_id: str, call_id: str) -> Call:
     return call
 
 
-def call_story(reader: Reader, call: Call) -> Row:
+def call_story(reader: Reader, call: Call, names: Names = NO_NAMES) -> Row:
     """Return all that is known of a call: intent, what ran, who allowed it, how it ended, what speaks of it besides."""
     events = [event for _, event in call_events(reader, call.session_id, call.call_id)]
     return {
         **_identity(call),
+        "carriedTo": names.carried_to(call.tool, call.schema_version),
         **_execution(call),
         "executed": to_run(reader, call),
         **_outcome(call),

@@ -12,6 +12,7 @@ from threading import Event as Flag
 from typing import Any, Final
 
 from ledger.audit.filters import check_count
+from ledger.audit.names import NO_NAMES, Names
 from ledger.audit.queries import asked_events
 from ledger.audit.reading import PAGE
 from ledger.audit.rows import Row, stored_to_wire
@@ -27,8 +28,9 @@ class Tail:
     Follow a ledger: iterate for rows as `event_rows` gives them, on and on, until `stop` is called.
 
     `cursor`: every event up to it was given, or did not fit. Keep it, and give it as `after` the next time. Filters are
-    those of `event_rows`. `wait` is slept on between two looks and says whether to stop; `held` hears in words who
-    keeps events from being final. Raises `UsageError` at once, and what the store raises while it is read.
+    those of `event_rows`, and so are `names`. `wait` is slept on between two looks and says whether to stop; `held`
+    hears in words who keeps events from being final. Raises `UsageError` at once, and what the store raises while it
+    is read.
     """
 
     def __init__(
@@ -38,11 +40,12 @@ class Tail:
         after: int = 0,
         wait: Callable[[float], bool] | None = None,
         held: Callable[[str], None] = lambda _: None,
+        names: Names = NO_NAMES,
         **filters: Any,
     ) -> None:
         self.cursor = check_count("after", after)
         self._reader = reader
-        self._where = asked_events(reader, filters)
+        self._where = asked_events(reader, filters, names)
         self._stopped = Flag()
         self._wait = wait or self._stopped.wait
         self._held = held

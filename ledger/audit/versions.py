@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
 from ledger.audit.filters import call_filter
+from ledger.audit.names import NO_NAMES, Names
 from ledger.audit.queries import check_types
 from ledger.audit.reading import events_of_session
 from ledger.audit.rows import Row
@@ -30,17 +31,17 @@ class _Count:
     carried: int = 0
 
 
-def version_rows(reader: Reader, **filters: Any) -> Iterator[Row]:
+def version_rows(reader: Reader, *, names: Names = NO_NAMES, **filters: Any) -> Iterator[Row]:
     """
     Yield one row a tool, version and wording: when it was first published here, its stage now, its calls.
 
     A call counts under the tool, version and wording that it was recorded as, since that is what its model chose;
-    `carried` says how many of them an upcast has carried to a later version since, under another name too. Filters as
-    for `call_rows` say which calls are counted; `tool` and `schema_version` (the recorded one) also which versions are
-    listed. Calls under a version that was never published here (tools nobody knows, imports) have a row with
-    `publishedAt` null. Raises `UsageError` at once.
+    `carried` says how many of them an upcast has carried to a later version since, under another name too. Filters and
+    `names` as for `call_rows` say which calls are counted; `tool` and `schema_version` (the recorded one) also which
+    versions are listed. Calls under a version that was never published here (tools nobody knows, imports) have a row
+    with `publishedAt` null. Raises `UsageError` at once.
     """
-    where = call_filter(filters)
+    where = call_filter(filters, names)
     check_types(reader, where.types)
     published, stages = _published(reader)
     counted, number = _counted(reader, replace(where, schema_version=None)), where.schema_version

@@ -10,7 +10,7 @@ import click
 
 from ledger.cli.filtering import FATE, OF_TYPE, PAGE, PEOPLE, PLACE, PRINT, TIME, WITH_TYPE, options
 from ledger.cli.frame import Noun
-from ledger.cli.looks import CALL, SESSION, STATE, TOOL, VERSION, WHY, at, tone_of_event
+from ledger.cli.looks import CALL, SESSION, STATE, TOOL, VERSION, WHY, at, called, tone_of_event
 from ledger.cli.output import Format
 from ledger.cli.rows import Row
 from ledger.cli.shell import Shell, format_option
@@ -80,12 +80,12 @@ def calls(
 ) -> None:
     """Who called which tool with what, when, under which version: one row a call."""
     from ledger.audit import call_rows
-    from ledger.cli.opening import reading
+    from ledger.cli.opening import names_of, reading
     from ledger.cli.paging import Page
 
     with reading(shell) as reader:
-        rows = call_rows(reader, after=after, limit=limit and limit + 1, **filters)
-        page = Page(map(_with_why, rows) if _for_people(shell, format) else rows, limit)
+        rows = call_rows(reader, after=after, limit=limit and limit + 1, names=names_of(shell, reader), **filters)
+        page = Page(map(_for_a_table, rows) if _for_people(shell, format) else rows, limit)
         shell.out.rows(
             page, CALL_COLUMNS, format=format, next=page.cursor, empty="No call fits.", keep_formulas=keep_formulas
         )
@@ -135,15 +135,16 @@ def events(
         followed(shell, format, filters, EVENT_COLUMNS, after=after, limit=limit)
         return
     from ledger.audit import find_call
-    from ledger.cli.opening import reading
+    from ledger.cli.opening import names_of, reading
     from ledger.cli.paging import Page
     from ledger.cli.stories import told_events
 
     with reading(shell) as reader:
         if filters["call"] is not None:
             filters["call"] = find_call(reader, filters["call"]).call_id
-        people = _for_people(shell, format)
-        page = Page(told_events(reader, filters, after=after, limit=limit and limit + 1, summary=people), limit)
+        names, people = names_of(shell, reader), _for_people(shell, format)
+        rows = told_events(reader, filters, after=after, limit=limit and limit + 1, summary=people, names=names)
+        page = Page(rows, limit)
         shell.out.rows(
             page, EVENT_COLUMNS, format=format, next=page.cursor, empty="No event fits.", keep_formulas=keep_formulas
         )
@@ -156,7 +157,7 @@ def events(
 def call(shell: Shell, call: str, format: Format | None) -> None:
     """Tell the whole story of one call: what was asked, what became of it, and each of its events."""
     from ledger.audit import call_of, call_story, find_call
-    from ledger.cli.opening import reading
+    from ledger.cli.opening import names_of, reading
     from ledger.cli.pages import call_page
     from ledger.cli.stories import told_events
 
@@ -164,7 +165,7 @@ def call(shell: Shell, call: str, format: Format | None) -> None:
         row = find_call(reader, call)
         asked = {"session": row.session_id, "call": row.call_id}
         if format is None:
-            story = call_story(reader, call_of(reader, row.session_id, row.call_id))
+            story = call_story(reader, call_of(reader, row.session_id, row.call_id), names_of(shell, reader))
             if shell.json:
                 shell.out.show(story | {"events": list(told_events(reader, asked))}, [])
                 return
@@ -204,14 +205,15 @@ def stats(shell: Shell, /, *, by: tuple[str, ...], format: Format | None, keep_f
     P50 and P95 are exact, in milliseconds.
     """
     from ledger.audit import stat_rows
-    from ledger.cli.opening import reading
+    from ledger.cli.opening import names_of, reading
     from ledger.cli.statistics import columns_of, told, with_digests
 
     with reading(shell) as reader:
-        rows: Iterable[Row] = stat_rows(reader, by or ("tool",), **filters)
+        names = names_of(shell, reader)
+        rows: Iterable[Row] = stat_rows(reader, by or ("tool",), names=names, **filters)
         columns = columns_of(by or ("tool",))
         if _for_people(shell, format):
-            rows = list(map(told, rows))
+            rows = [told(row, names) for row in rows]
             columns = with_digests(rows, columns)
         shell.out.rows(
             rows,
@@ -236,11 +238,11 @@ def versions(shell: Shell, /, *, format: Format | None, keep_formulas: bool, **f
     Filters say which calls are counted; --tool and --schema-version also which versions are listed.
     """
     from ledger.audit import version_rows
-    from ledger.cli.opening import reading
+    from ledger.cli.opening import names_of, reading
     from ledger.cli.statistics import with_digests
 
     with reading(shell) as reader:
-        rows = list(version_rows(reader, **filters))
+        rows = list(version_rows(reader, names=names_of(shell, reader), **filters))
         columns = with_digests(rows, VERSION_COLUMNS)
         empty = "No tool was published, and no call fits."
         shell.out.rows(rows, columns, format=format, empty=empty, keep_formulas=keep_formulas)
@@ -250,6 +252,6 @@ def _for_people(shell: Shell, format: Format | None) -> bool:
     return format in (None, "table") and not shell.json
 
 
-def _with_why(row: Row) -> Row:
-    """Return a call's row with what a table says of its end: the code, or what it is flagged for."""
-    return {**row, "why": row["code"] or row["reason"]}
+def _for_a_table(row: Row) -> Row:
+    """Return a call's row with both names of its tool, and what a table says of its end: the code, or the flag."""
+    return {**row, "tool": called(row["tool"], carried=row["carriedTo"]), "why": row["code"] or row["reason"]}

@@ -29,7 +29,7 @@ def _text(name: str, field: str, help: str, **rest: Any) -> Callable[[_Function]
 PLACE: Final = (
     _text("--session", "session", "Of one session.", metavar="ID"),
     _text("--call", "call", "Of one call: its id, or a unique head or tail of it.", metavar="CALL"),
-    _text("--tool", "tool", "Of one tool.", metavar="NAME"),
+    _text("--tool", "tool", "Of one tool; what was carried to this name too.", metavar="NAME"),
     click.option("--schema-version", type=_NUMBER, metavar="N", help="Under this version of its tool."),
 )
 OF_TYPE: Final = _text("--type", "type", "Of this type; may be given several times.", multiple=True, metavar="TYPE")

@@ -46,9 +46,16 @@ WHY: Final = 15
 """Columns that a reason wants: `outcome-unknown` is the one that people have to tell from the others."""
 
 
-def called(tool: str, now: str | None) -> str:
-    """Return a tool's name as it was recorded, and what it is called now where that is another one."""
-    return f"{tool} (now {now})" if now is not None else tool
+def called(tool: str, *, now: str | None = None, carried: str | None = None, version: str = "") -> str:
+    """
+    Return a tool's name as it was recorded, and what it is called now where that is another one.
+
+    Of a call that was `carried` to another name: that one, and which it was.
+    """
+    name = tool if carried is None else carried
+    told = [f"was {tool}"] if carried is not None else []
+    told += [f"now {now}"] if now not in (None, name) else []
+    return f"{name}{version}" + (f" ({', '.join(told)})" if told else "")
 
 
 CALL: Final = Column(key="callId", title="CALL", show=tail, keep="all")

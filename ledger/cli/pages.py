@@ -26,7 +26,7 @@ def title(story: Row) -> list[Line]:
     """Return the first lines of a call's page: its id, what it is, where it stands."""
     where = f"session {story['sessionId']}, turn {place(story['turn'], story['index'])}"
     number = "" if story["schemaVersion"] is None else f" {version(story['schemaVersion'])}"
-    tool = called(f"{story['tool']}{number}", story.get("renamedTo"))
+    tool = called(story["tool"], now=story.get("renamedTo"), carried=story["carriedTo"], version=number)
     what = f"{tool}, {story['effect']}; {where}"
     return [(Ink(f"Call {story['callId']}", "strong"), "  ", Ink(story["state"], tone_of(story["state"]))), what]
 

@@ -40,7 +40,7 @@ def plan_lines(plan: Plan, now: Mapping[str, str]) -> Iterator[Line]:
         words = f"{_calls(group['calls'], *_WORDS[group['status']])}{grade}{why}"
         asks = group["status"] in ("needs-person", "invalid")
         yield (
-            Ink(called(group["tool"], now.get(group["tool"])), "strong"),
+            Ink(called(group["tool"], now=now.get(group["tool"])), "strong"),
             f"  {_versions(group)}  ",
             Ink(words, "warn") if asks else words,
         )

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from json import dumps
 from typing import Any, Final
 
-from ledger.audit import call_story, find_call
+from ledger.audit import Names, call_story, find_call
 from ledger.audit.questions import Answers, answers, question, runs
 from ledger.audit.repeating import Repeated, may_repeat, repeated_by
 from ledger.audit.tools import recorded_tools
@@ -52,9 +52,9 @@ _HOLE: Final = re.compile(r"\{(\w+)\}")
 
 def question_of(shell: Shell, reader: Reader, call: Call) -> Row:
     """Return a call's story with the question it puts, how to find out what happened, and the commands that answer."""
-    story = call_story(reader, call)
-    waits = call.state in WAITING
     registry = _registry(shell)
+    story = call_story(reader, call, Names.of(registry.catalog if registry is not None else None))
+    waits = call.state in WAITING
     definition = registry.defined_now(call.tool) if registry is not None else None
     closed = waits and bool(reader.events(EventFilter(session_id=call.session_id, types=_CLOSED), limit=1))
     said = answers(call, _now(), closed=closed)

@@ -48,7 +48,7 @@ def command() -> None:
 )
 @age_option("--max-age", "Exit with 3 only if something waits longer than this.")
 @click.option("--session", metavar="ID", help="Of one session.")
-@click.option("--tool", metavar="NAME", help="Of one tool.")
+@click.option("--tool", metavar="NAME", help="Of one tool; what was carried to this name too.")
 @format_option()
 @click.pass_obj
 def list_(shell: Shell, /, max_age: timedelta | None, format: Format | None, **filters: Any) -> None:
@@ -59,14 +59,15 @@ def list_(shell: Shell, /, max_age: timedelta | None, format: Format | None, **f
     process was killed nobody is asked before `ledger resume` looked at it: a note tells of such sessions.
     """
     from ledger.audit import review_rows
-    from ledger.cli.opening import reading
+    from ledger.cli.opening import names_of, reading
     from ledger.cli.stranded import stranded_hint
 
     with reading(shell) as reader:
-        late = _Late(_renamed(shell, review_rows(reader, max_age=max_age, **filters)))
+        rows = review_rows(reader, max_age=max_age, names=names_of(shell, reader), **filters)
+        late = _Late(_renamed(shell, rows))
         people = format in (None, "table") and not shell.json
-        rows = map(_for_people, late) if people else iter(late)
-        shell.out.rows(rows, COLUMNS, format=format, empty="Nothing waits.")
+        shown = map(_for_people, late) if people else iter(late)
+        shell.out.rows(shown, COLUMNS, format=format, empty="Nothing waits.")
         stranded = stranded_hint(shell, reader, filters) if people else None
     if people and late.any:
         shell.out.note(f"Look at one with `{copyable(shell, 'review', 'show', 'CALL')}`.")
@@ -107,7 +108,7 @@ def _for_people(row: Row) -> Row:
     return {
         **row,
         "age": age,
-        "tool": called(row["tool"], row["renamedTo"]),
+        "tool": called(row["tool"], now=row["renamedTo"], carried=row["carriedTo"]),
         "kind": "never ran" if row["kind"] == "doubt" and row["neverRan"] else row["kind"],
         "why": row["reason"] or asked,
         "expires": _expires(row["expiresAt"]),

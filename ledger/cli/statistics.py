@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from ledger.cli.looks import TOOL, VERSION, named
+from ledger.audit.names import NO_NAMES, Names
+from ledger.cli.looks import TOOL, VERSION, called, named
 from ledger.cli.rows import Row
 from ledger.cli.table import Column, plain
 
@@ -63,11 +64,13 @@ def with_digests(rows: Sequence[Row], columns: Sequence[Column]) -> list[Column]
     return list(columns)
 
 
-def told(row: Row) -> Row:
-    """Return a row of counts with its rates as people read them."""
+def told(row: Row, names: Names = NO_NAMES) -> Row:
+    """Return a row of counts with its rates, and both names of a carried call's tool, as people read them."""
     digest = row.get("descriptionDigest")
+    carried = names.carried_to(row.get("tool", ""), row.get("schemaVersion"))
     return {
         **row,
+        **({"tool": called(row["tool"], carried=carried)} if carried is not None else {}),
         "wording": row.get("description") or (_begin(digest) if digest else None),
         "shareTold": _rate(row, "share", row["calls"], row["of"]),
         "succeededTold": _rate(row, "succeededRate", row["succeeded"], row["ended"]),

@@ -14,7 +14,7 @@ import click
 from ledger.audit import Tail, find_call
 from ledger.audit.rows import stored_to_wire
 from ledger.cli.draining import SIGNALS
-from ledger.cli.opening import reading
+from ledger.cli.opening import names_of, reading
 from ledger.cli.output import Format, Output
 from ledger.cli.shell import Shell
 from ledger.cli.table import Column
@@ -37,7 +37,8 @@ def followed(
     with reading(shell) as reader, _signals() as stopped:
         if filters["call"] is not None:
             filters["call"] = find_call(reader, filters["call"]).call_id
-        tail = Tail(reader, after=after, wait=stopped.wait, held=_Holders(shell).held, **filters)
+        names = names_of(shell, reader)
+        tail = Tail(reader, after=after, wait=stopped.wait, held=_Holders(shell).held, names=names, **filters)
         flow, told, last = out.flow(columns), 0, after
         for stored, event in islice(tail.events(), limit):
             told, last = told + 1, stored.position

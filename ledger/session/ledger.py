@@ -7,10 +7,12 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, overload
 
+from ledger.audit.names import Names
 from ledger.catalog import Catalog, Registry, build_tool, load_catalog
 from ledger.catalog.fit import check_called
 from ledger.catalog.limit import read_limits
@@ -284,35 +286,40 @@ class Ledger(Desk):
         """The tools that are registered or known from the catalog."""
         return self._wiring.registry
 
+    @cached_property
+    def _names(self) -> Names:
+        """Under which names carried calls stand."""
+        return Names.of(self._catalog)
+
     def calls(self, **filters: Any) -> Iterator[Mapping[str, Any]]:
         """Yield calls as plain rows (wire names); filters as in `CallFilter`."""
         from ledger.audit.queries import call_rows
 
-        return call_rows(self._wiring.store, **filters)
+        return call_rows(self._wiring.store, names=self._names, **filters)
 
     def events(self, **filters: Any) -> Iterator[Mapping[str, Any]]:
         """Yield events as plain rows (wire names), by position; filters as in `EventFilter`."""
         from ledger.audit.queries import event_rows
 
-        return event_rows(self._wiring.store, **filters)
+        return event_rows(self._wiring.store, names=self._names, **filters)
 
     def stats(self, by: str | Sequence[str] = "tool", **filters: Any) -> Iterator[Mapping[str, Any]]:
         """Yield counts of calls, their rates with intervals, p50 and p95; see `ledger.audit.stat_rows`."""
         from ledger.audit.stats import stat_rows
 
-        return stat_rows(self._wiring.store, by, **filters)
+        return stat_rows(self._wiring.store, by, names=self._names, **filters)
 
     def versions(self, **filters: Any) -> Iterator[Mapping[str, Any]]:
         """Yield the tool versions and wordings that this ledger knows, with the calls under each."""
         from ledger.audit.versions import version_rows
 
-        return version_rows(self._wiring.store, **filters)
+        return version_rows(self._wiring.store, names=self._names, **filters)
 
     def reviews(self, **filters: Any) -> Iterator[Mapping[str, Any]]:
         """Yield what waits for a person, oldest first; `kind` = approval, doubt or change."""
         from ledger.audit.queries import review_rows
 
-        return review_rows(self._wiring.store, **filters)
+        return review_rows(self._wiring.store, names=self._names, **filters)
 
     # -- closing
 

@@ -34,7 +34,6 @@ def event_fits(where: EventFilter, event: Event, type: str, facts: Facts, calls:
     wanted = (
         (where.session_id, event.session_id),
         (where.call_id, event.call_id),
-        (where.tool, event.tool),
         (where.schema_version, event.schema_version),
         (where.tenant, event.tenant or ""),
         (where.principal, event.principal),
@@ -42,6 +41,7 @@ def event_fits(where: EventFilter, event: Event, type: str, facts: Facts, calls:
     )
     return (
         all(asked is None or asked == value for asked, value in wanted)
+        and _of_tool(where, event.tool, event.schema_version)
         and (not where.types or type in where.types)
         and (calls is None or event.call_id in calls)
         and _within(event.recorded_at, where.since, where.until)
@@ -56,7 +56,8 @@ def call_fits(where: CallFilter, row: CallRow, facts: Facts) -> bool:
         if asked is not None and asked != getattr(row, name):
             return False
     return (
-        (not where.states or row.state in where.states)
+        _of_tool(where, row.tool, row.schema_version)
+        and (not where.states or row.state in where.states)
         and (not where.reasons or row.reason in where.reasons)
         and (where.call_id_part is None or _part_fits(where.call_id_part, row.call_id))
         and _within(row.proposed_at, where.since, where.until)
@@ -64,6 +65,10 @@ def call_fits(where: CallFilter, row: CallRow, facts: Facts) -> bool:
         and _labelled(where.labels, row.session_id, facts)
         and _has_event(where, row.call_id, facts)
     )
+
+
+def _of_tool(where: CallFilter | EventFilter, tool: str | None, version: int | None) -> bool:
+    return where.tool in (None, tool) or (tool, version) in where.carried
 
 
 def _labelled(labels: Iterable[tuple[str, str]], session_id: str, facts: Facts) -> bool:

@@ -132,9 +132,10 @@ class CallFilter:
     """
     Which calls; None or () = all. Times are over `proposed_at`: `since` <= it < `until`.
 
-    `types` and `actor`: calls that have an event of one of these types, by this actor. `labels`: (key, value) pairs
-    of the session, all of which must fit; a value that is no text is asked for by its canonical JSON. `resource`:
-    calls that were started with this resource key.
+    `carried`: beside those of `tool` also those that have one of these recorded names with this version: what was
+    carried to it from an earlier name. `types` and `actor`: calls that have an event of one of these types, by this
+    actor. `labels`: (key, value) pairs of the session, all of which must fit; a value that is no text is asked for by
+    its canonical JSON. `resource`: calls that were started with this resource key.
     """
 
     session_id: str | None = None
@@ -158,12 +159,12 @@ class CallFilter:
     actor: str | None = None
     labels: tuple[tuple[str, str], ...] = ()
     resource: str | None = None
+    carried: tuple[tuple[str, int], ...] = ()
 
 
 EQUAL_OF_CALLS: Final = (
     "session_id",
     "call_id",
-    "tool",
     "schema_version",
     "stage",
     "gate",
@@ -182,7 +183,7 @@ class EventFilter:
     """
     Which events; None or () = all. Times are over `recorded_at`: `since` <= it < `until`.
 
-    `labels` as for calls; `of`: events of the calls that fit that filter.
+    `carried` and `labels` as for calls; `of`: events of the calls that fit that filter.
     """
 
     session_id: str | None = None
@@ -197,9 +198,10 @@ class EventFilter:
     since: str | None = None
     until: str | None = None
     of: CallFilter | None = None
+    carried: tuple[tuple[str, int], ...] = ()
 
 
-EQUAL_OF_EVENTS: Final = ("session_id", "call_id", "tool", "schema_version", "tenant", "principal")
+EQUAL_OF_EVENTS: Final = ("session_id", "call_id", "schema_version", "tenant", "principal")
 """The same of an `EventFilter`."""
 
 

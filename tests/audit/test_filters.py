@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ledger.audit import Names
 from ledger.audit.filters import call_filter, check_count, check_limit, event_filter
 from ledger.errors import UsageError
 from ledger.store.port import CallFilter, EventFilter
@@ -141,6 +142,17 @@ def test_events_are_asked_for_by_their_calls() -> None:
     assert event_filter({"duplicates": True}).of == CallFilter(reasons=("duplicate",))
     assert event_filter({"state": (), "code": None, "duplicates": False}).of is None
     assert event_filter({"schema_version": 2, "actor": "a"}) == EventFilter(schema_version=2, actor="a")
+
+
+def test_a_tool_is_asked_for_with_what_was_carried_to_its_name() -> None:
+    """As far as the names are known; it is no word that somebody asks by."""
+    names, old = Names({("charge", 2): "pay"}), (("charge", 2),)
+    assert call_filter({"tool": "pay"}, names) == CallFilter(tool="pay", carried=old)
+    assert event_filter({"tool": "pay"}, names) == EventFilter(tool="pay", carried=old)
+    assert call_filter({"tool": "charge"}, names) == call_filter({"tool": "charge"}) == CallFilter(tool="charge")
+    for make in (call_filter, event_filter):
+        with pytest.raises(UsageError, match="there is no filter 'carried'"):
+            make({"carried": old})
 
 
 ATTACKS = ("' OR 1=1 --", 'x" OR ""="', "1; DROP TABLE event", "sqlite_master", "position", "%", "*", "x\x00' OR 1=1")

@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from ledger.calls import TERMINAL, State
-from ledger.cli.looks import place, tone_of, tone_of_event, version
+from ledger.cli.looks import called, place, tone_of, tone_of_event, version
 
 
 @pytest.mark.parametrize("state", sorted(TERMINAL - {"abandoned", "superseded"}))
@@ -44,3 +44,18 @@ def test_places_and_versions() -> None:
     """A call stands at turn.index; a version has a v, and a tool that nobody knows has none."""
     assert (place(3, 0), place(3, None), place(None, None)) == ("3.0", "3", "-")
     assert (version(2), version(None)) == ("v2", "-")
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        ({}, "charge v3"),
+        ({"now": "pay"}, "charge v3 (now pay)"),
+        ({"now": "pay", "carried": "pay"}, "pay v3 (was charge)"),
+        ({"carried": "pay"}, "pay v3 (was charge)"),
+        ({"now": "transfer", "carried": "pay"}, "pay v3 (was charge, now transfer)"),
+    ],
+)
+def test_a_tool_is_called_by_all_its_names(names: dict[str, str], words: str) -> None:
+    """The one that a call stands under first, then what it was and is where that is another one."""
+    assert called("charge", version=" v3", **names) == words

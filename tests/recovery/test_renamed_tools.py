@@ -20,6 +20,7 @@ from ledger.session.existing import open_existing
 from ledger.session.migrating import migrate
 from ledger.testing import crash
 from tests.cli.running import data
+from tests.cli.running import ledger as cli
 from tests.recovery.deploys import RENAME, V2, Deploy
 from tests.session.agents import answers, asked, opened, recorded, types
 
@@ -372,6 +373,56 @@ def test_the_page_of_its_question_has_both_names(deploy: Renaming, monkeypatch: 
     monkeypatch.setenv("LEDGER_CATALOG", "catalog")
     page = data("review", "show", call_id)
     assert (page["tool"], page["evidence"]["renamedTo"], page["runbook"]) == ("charge", "pay", "Search the payments.")
+
+
+def test_rows_and_pages_of_a_carried_call_have_the_name_it_runs_under(
+    deploy: Renaming, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the old one told; every filter finds it by either name, on the command line as in Python."""
+    call_id = left(deploy)
+    host = deploy.renamed()
+    host.session("s").messages()
+    other = host.session("t").call("pay", {"amount": 3}).call_id
+    monkeypatch.chdir(deploy.folder)
+    monkeypatch.setenv("LEDGER_CATALOG", "catalog")
+
+    def found(*command: str) -> list[str]:
+        return [row["callId"] for row in data(*command)]
+
+    for tool, ids in (("pay", [call_id, other]), ("charge", [call_id])):
+        assert found("audit", "calls", "--tool", tool) == [row["callId"] for row in host.calls(tool=tool)] == ids
+        assert sum(row["calls"] for row in data("audit", "stats", "--tool", tool)) == len(ids)
+        assert sum(row["calls"] for row in data("audit", "versions", "--tool", tool)) == len(ids)
+        assert found("review", "--tool", tool) == [row["callId"] for row in host.reviews(tool=tool)] == [call_id]
+    events = [row["type"] for row in data("audit", "events", "--tool", "pay") if row["callId"] == call_id]
+    assert events == ["call.upcast", "call.validated", "call.flagged"]
+    assert len(list(host.events(tool="pay", call=call_id))) == len(events)
+    assert [row["calls"] for row in host.stats("state", tool="pay")] == [1, 1]
+    assert [row["carriedTo"] for row in host.calls(tool="pay")] == ["pay", None]
+    for command in ("audit calls", "audit stats", "review"):
+        assert "pay (was charge)  v2 " in shown(command)
+    for command in ("audit call", "review show"):
+        assert "\npay v2 (was charge), external; session s, turn 1.0\n" in shown(f"{command} {call_id}")
+        assert data(*command.split(), call_id)["carriedTo"] == "pay"
+    following = shown("audit events --follow --tool pay --limit 2")
+    assert ["tool.version_published" in following, "call.upcast" in following] == [True, True]
+
+
+def test_without_the_catalog_a_carried_call_is_told_as_it_is_recorded(
+    deploy: Renaming, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody there knows what its version is called, or whose name the new one was."""
+    call_id = left(deploy)
+    deploy.renamed().session("s").messages()
+    monkeypatch.chdir(deploy.folder)
+    assert "charge  v2" in shown("audit calls")
+    assert data("audit", "calls", "--tool", "pay") == []
+    assert (data("audit", "call", call_id)["carriedTo"], data("review")[0]["carriedTo"]) == (None, None)
+
+
+def shown(command: str) -> str:
+    """What a command prints to a person."""
+    return cli(*command.split()).stdout
 
 
 def test_an_ended_call_is_told_in_the_newest_form(deploy: Renaming) -> None:

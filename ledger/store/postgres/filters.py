@@ -59,6 +59,18 @@ class Where:
         if column in _SHORT and len(written) < LONGEST_INDEXED:
             self.add(f"length({self.table}.{column}) < {LONGEST_INDEXED}")
 
+    def of_tool(self, tool: str | None, carried: tuple[tuple[str, int], ...]) -> None:
+        """Add the name of a tool, where one is asked for, and what was `carried` to it."""
+        if tool is None or not carried:
+            self.equal("tool", tool)
+            return
+        name, names = f"{self.table}.tool", [kept(each) for each in dict.fromkeys((tool, *(old for old, _ in carried)))]
+        self.add(f"{name} = ANY(%s)", names)
+        if all(len(each) < LONGEST_INDEXED for each in names):
+            self.add(f"length({name}) < {LONGEST_INDEXED}")
+        pairs = f" OR ({name} = %s AND {self.table}.schema_version = %s)" * len(carried)
+        self.add(f"({name} = %s{pairs})", names[0], *(each for old, number in carried for each in (kept(old), number)))
+
     def among(self, column: str, values: tuple[str, ...]) -> None:
         """Add a choice, where there is one; in words where the values are the ledger's own."""
         if values:
@@ -87,6 +99,7 @@ def event_where(where: EventFilter, after: int) -> Where:
     found.add("event.position > %s", after)
     for column in EQUAL_OF_EVENTS:
         found.equal(column, getattr(where, column))
+    found.of_tool(where.tool, where.carried)
     found.among("event.type", where.types)
     if where.types and FREQUENT.isdisjoint(where.types):
         found.add(IS_RARE)
@@ -110,6 +123,7 @@ def call_where(where: CallFilter, after: int = -1) -> Where:
         found.add("call.position > %s", after)
     for column in EQUAL_OF_CALLS:
         found.equal(column, getattr(where, column))
+    found.of_tool(where.tool, where.carried)
     if where.stage not in (None, "active"):
         found.add("stage <> 'active'")
     found.among("call.state", where.states)

@@ -55,6 +55,7 @@ def event_where(where: EventFilter, after: int, hints: Hints = NO_HINTS) -> Wher
     _positions(found, after, hints)
     for column in EQUAL_OF_EVENTS:
         found.equal(column, getattr(where, column))
+    found.of_tool(where.tool, where.carried, name="tool", version="schema_version")
     found.among("type", where.types)
     if where.types and FREQUENT.isdisjoint(where.types):
         found.add(IS_RARE)
@@ -139,6 +140,8 @@ def call_where(where: CallFilter, after: int, hints: Hints = NO_HINTS, *, whole:
         _positions(found, after, hints)
     for column in EQUAL_OF_CALLS:
         found.equal(f"call.{column}" if column in _WHICH else _beside(where, column), getattr(where, column))
+    name, version = _beside(where, "tool"), _beside(where, "schema_version")
+    found.of_tool(where.tool, where.carried, name=name, version=version)
     if where.stage not in (None, ACTIVE):
         found.add("stage <> 'active'")
     _states(found, where)

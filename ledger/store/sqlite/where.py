@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Final
 
 from ledger.store.sqlite.sql import marks
@@ -55,6 +56,15 @@ class Where:
         """Add an equality, where a value is asked for."""
         if value is not None:
             self.add(f"{column} = ?", value)
+
+    def of_tool(self, tool: str | None, carried: tuple[tuple[str, int], ...], *, name: str, version: str) -> None:
+        """Add the name of a tool, where one is asked for, and what was `carried` to it; `name`, `version`: columns."""
+        if tool is None or not carried:
+            self.equal(name, tool)
+            return
+        self.among(name, tuple(dict.fromkeys((tool, *(old for old, _ in carried)))))  # which an index finds
+        pairs = f" OR ({name} = ? AND {version} = ?)" * len(carried)
+        self.add(f"({name} = ?{pairs})", tool, *chain.from_iterable(carried))
 
     def among(self, column: str, values: tuple[str, ...]) -> None:
         """Add a choice, where there is one."""

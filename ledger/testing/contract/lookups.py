@@ -121,6 +121,13 @@ OF_CALLS: tuple[tuple[dict[str, Any], list[str]], ...] = (
     ({"stage": "active"}, ["c1"]),
     ({"call_id": "c2", "code": "bad"}, ["c2"]),
     ({"call_id": "c1", "code": "bad"}, []),
+    ({"tool": "other"}, ["d1"]),
+    ({"tool": "other", "carried": (("send_email", 1),)}, ["c1", "c2", "d1"]),
+    ({"tool": "other", "carried": (("send_email", 2),)}, ["d1"]),
+    ({"tool": "none", "carried": (("send_email", 1), ("other", 2)), "states": ("rejected",)}, ["c2"]),
+    ({"tool": "none", "carried": (("send_email", 2), ("send_email", 1)), "session_id": "s1"}, ["c1", "c2"]),
+    ({"tool": "t" * 600, "carried": (("other", 1),)}, ["d1"]),
+    ({"carried": (("send_email", 1),)}, ["c1", "c2", "d1"]),
 )
 OF_EVENTS: tuple[tuple[dict[str, Any], list[str]], ...] = (
     ({"labels": (("env", "test"),)}, ["open2", "s2-e2", "s2-e3", "s2-e4"]),
@@ -129,6 +136,7 @@ OF_EVENTS: tuple[tuple[dict[str, Any], list[str]], ...] = (
     ({"actor": "ledger", "session_id": "s2"}, []),
     ({"actor": "person:eve"}, ["s1-e5"]),
     ({"schema_version": 2}, ["s1-e6"]),
+    ({"tool": "other", "carried": (("send_email", 2),)}, ["s1-e6", "s2-e2", "s2-e3", "s2-e4"]),
     ({"tenant": "acme", "types": ("call.rejected",)}, ["s1-e8"]),
     ({"of": CallFilter(states=("rejected",))}, ["s1-e3", "s1-e8"]),
     ({"of": CallFilter(states=("succeeded",))}, ["s1-e2", "s1-e4", "s1-e5", "s1-e6", "s1-e7"]),
@@ -161,6 +169,8 @@ class LookUpContract(StoreCase):
         """Groups with the most calls first; states, repairable ones, durations and their exact ranks."""
         told(store)
         assert store.tally(CallFilter(tool="nope"), ("tool",)) == []
+        (carried,) = store.tally(CallFilter(tool="nope", carried=(("send_email", 1),)), ("tool",))
+        assert (carried.key, carried.calls) == (("send_email",), 2)
         first, second = store.tally(CallFilter(), ("tool", "schema_version"))
         assert (first.key, first.calls, dict(first.states)) == (("send_email", 1), 2, {"rejected": 1, "succeeded": 1})
         assert (first.repairable, first.timed, first.p50, first.p95) == (1, 1, 5.0, 5.0)

@@ -88,6 +88,8 @@ def test_events_are_looked_up_in_an_index(
         (CallFilter(session_id="s"), NO_HINTS, "(session_id=?)"),
         (CallFilter(tool="t"), NO_HINTS, "call_tool (tool=? AND position>?)"),
         (CallFilter(tool="t", schema_version=1), NO_HINTS, "call_tool (tool=? AND position>?)"),
+        (CallFilter(tool="t", carried=(("u", 2),)), NO_HINTS, "call_tool (tool=? AND position>?)"),
+        (CallFilter(session_id="s", tool="t", carried=(("u", 2),)), NO_HINTS, "(session_id=?)"),
         (CallFilter(gate="schema"), NO_HINTS, "call_gate (gate=? AND position>?)"),
         (CallFilter(code="c", tool="t"), NO_HINTS, "call_code (code=? AND position>?)"),
         (CallFilter(error_class="tool"), NO_HINTS, "call_class (error_class=? AND position>?)"),
