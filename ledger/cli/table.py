@@ -6,6 +6,7 @@ Texts are cut, names and ids never: two that were cut may look the same, and wha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice, takewhile
@@ -29,6 +30,7 @@ WHOLE: Final = 2**16
 _NARROWEST: Final = 8
 _LONGEST_WORD: Final = 128
 """Characters of a tool's longest name (`catalog.names`); a model may make up more."""
+_NAMES: Final = re.compile(r"\S+(?: \((?:was \S+|now \S+|was \S+, now \S+)\))?")
 
 
 def plain(value: Any) -> str:
@@ -262,9 +264,13 @@ def _roomy(column: Column, paper: Paper) -> Size:
 
 
 def _is_whole(column: Column, shown: str) -> bool:
-    """Say whether a text of this column is never cut. What can be a name is a word: not too long, nothing hidden."""
+    """
+    Say whether a text of this column is never cut. What can be a name is a word: not too long, nothing hidden.
+
+    So is one beside which stands what it was, or is, called (`looks.called`).
+    """
     if column.keep == "word":
-        return shown.split() == [shown] and len(shown) <= _LONGEST_WORD and visible(shown) == shown
+        return _NAMES.fullmatch(shown) is not None and len(shown) <= _LONGEST_WORD and visible(shown) == shown
     return column.keep == "all"
 
 

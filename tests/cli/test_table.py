@@ -278,6 +278,15 @@ def test_of_two_that_stand_apart_only_what_changes_comes_again() -> None:
     ]
 
 
+@pytest.mark.parametrize("also", ["was charge", "now transfer", "was charge, now transfer"])
+def test_a_name_is_whole_with_what_else_it_was_called(also: str) -> None:
+    """Both are names; other words in brackets are a text."""
+    columns = [Column(key="tool", keep="word"), Column(key="n")]
+    [_, whole, text] = printed([{"tool": f"pay ({also})"}, {"tool": f"pay ({also} or so)"}], columns, Paper(5, "utf-8"))
+    assert whole.split("  ")[0] == f"pay ({also})"
+    assert "…" in text
+
+
 def flowed(rows: Sequence[Row], columns: list[Column], paper: Paper = PIPE) -> list[str]:
     flow = Flow(columns, paper)
     return [paint(line, color=False) for row in rows for line in flow.lines(row)]
