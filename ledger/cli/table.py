@@ -160,6 +160,7 @@ class _Sheet:
     def __init__(self, columns: Sequence[Column], paper: Paper, *, flowing: bool = False) -> None:
         self._paper = paper
         self._every = columns
+        self._short = [replace(each, show=each.short) if each.short else each for each in columns]
         self._flowing = flowing
         least = [_roomy(each, paper) if flowing else _size(each, [], paper) for each in columns]
         self._seats = [
@@ -175,7 +176,10 @@ class _Sheet:
 
     def look(self, rows: Sequence[Row]) -> bool:
         """Make room for rows; say whether other columns have their places now than before."""
-        looked = [self._looked(seat, each, rows) for seat, each in zip(self._seats, self._every, strict=True)]
+        columns = zip(self._seats, self._every, self._short, strict=True)
+        looked = [self._looked(*column, rows) for column in columns]
+        if looked == self._seats and self._plan is not None:  # as nearly always: what came fits
+            return False
         self._seats = looked
         for numbers, each in zip(self._numbers, self._every, strict=True):
             numbers.update(_is_number(row[each.key]) for row in rows if row.get(each.key) is not None)
@@ -183,19 +187,18 @@ class _Sheet:
         self._widths = fitted(sizes(plan, looked), self._paper.room)
         if plan == self._plan:
             return False
-        short = [replace(each, show=each.short) if plan.short and each.short else each for each in self._every]
-        self._columns = [short[at] for at in plan.there]
+        self._columns = [(self._short if plan.short else self._every)[at] for at in plan.there]
         self._apart = [self._every[at] for at in plan.apart]
         self._right = [self._is_right(self._numbers[at]) for at in plan.there]
         self._plan, self._above = plan, []
         return True
 
-    def _looked(self, seat: Seat, column: Column, rows: Sequence[Row]) -> Seat:
+    def _looked(self, seat: Seat, column: Column, short: Column, rows: Sequence[Row]) -> Seat:
         values = [row.get(column.key) for row in rows]
         size = _size(column, values, self._paper)
-        short = _size(replace(column, show=column.short), values, self._paper) if column.short else size
+        small = size if short is column else _size(short, values, self._paper)
         valued = seat.valued or any(value is not None for value in values)
-        return replace(seat, size=seat.size.grown(size), short=seat.short.grown(short), valued=valued)
+        return Seat(seat.size.grown(size), seat.short.grown(small), seat.leave, seat.apart, valued)
 
     def _is_right(self, numbers: set[bool]) -> bool:
         """Say whether values stand right: where all are numbers; of what is only to come nobody knows."""
