@@ -72,6 +72,7 @@ def deny(call: Call, reviewer: Reviewer) -> CallDenied:
         message="A person refused this call. It was not executed.",
         requires_user_action="Ask the person who refused it, if it is still needed.",
         by=reviewer.by,
+        verified=reviewer.verified,
         os_user=reviewer.os_user,
         host=reviewer.host,
         note=reviewer.note,
@@ -196,6 +197,9 @@ def _not_asked(call: Call, wanted: str) -> VerdictRefused:
         )
     if call.approval is not None and call.approval.by == "person":
         return VerdictRefused(f"call {call.call_id} was approved already by {call.approval.person}; it is {call.state}")
+    if call.superseded_by is not None:
+        hint = f"Look at that one: `ledger review show {call.superseded_by}`."
+        return VerdictRefused(f"call {call.call_id} was replaced already, by call {call.superseded_by}", hint=hint)
     if call.state in TERMINAL:
         return VerdictRefused(f"call {call.call_id} has ended: {call.state}")
     if call.state == "needs-review":

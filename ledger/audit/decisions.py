@@ -17,7 +17,7 @@ def decisions(events: Iterable[Event]) -> Iterator[Row]:
     Yield what people decided, of the events of one call, the oldest first.
 
     `decision` is approved, denied, superseded or the verdict; `run` whether the call runs by it. `by` is a claim unless
-    `verified` (null: not recorded); `settledBy` is the original whose end a copy took over.
+    `verified`; `settledBy` is the original whose end a copy took over.
     """
     for event in events:
         match event.body:
@@ -42,7 +42,7 @@ def _row(event: Event, decision: str, by: str | None) -> Row:
         "run": decision in ("approved", "run") or getattr(body, "run", False),
         "didNotHappen": decision == "did-not-happen" or getattr(body, "did_not_happen", False),
         "by": by,
-        "verified": getattr(body, "verified", None),
+        "verified": body.verified,
         "osUser": body.os_user,
         "host": body.host,
         "note": body.note,

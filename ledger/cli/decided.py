@@ -36,13 +36,16 @@ def decision(said: Row) -> Iterator[Line]:
 def note(said: Row) -> str:
     """Return a note in one line."""
     seen = evidence(said.get("evidence", ()))
-    return f"{said['by']}, {instant(said['at'])}: {said['text']}" + (f" (evidence: {seen})" if seen else "")
+    return f"{_who(said)}, {instant(said['at'])}: {said['text']}" + (f" (evidence: {seen})" if seen else "")
 
 
 def who_and_when(said: Row) -> str:
     """Return who decided, whether that was checked, and the time."""
-    verified = " (verified)" if said["verified"] else ""
-    return f"{said['by']}{verified}, {instant(said['at'])} UTC"
+    return f"{_who(said)}, {instant(said['at'])} UTC"
+
+
+def _who(said: Row) -> str:
+    return f"{said['by']} (verified)" if said.get("verified") else str(said["by"])
 
 
 def evidence(found: Sequence[Any]) -> str:

@@ -80,7 +80,7 @@ def known(story: Row) -> Iterator[Line]:
         "tenant": story["tenant"],
         "who may say": ", ".join(approval["who"]) if approval.get("who") else None,
         "expires": _expires(approval.get("expiresAt"), over=story["endedAt"] is not None),
-        "allowed by": _allowed(approval),
+        "allowed by": _lapsed(story, _allowed(approval)),
         "started": _when(story["startedAt"]),
         "attempt": story["attempt"] or None,
         "worker": owner_name(story["worker"]) if story["worker"] else None,
@@ -112,6 +112,12 @@ def _allowed(approval: Mapping[str, Any]) -> str | None:
     if policy == "none":
         return "nobody: no policy is registered"
     return f"policy {policy}" if policy else by
+
+
+def _lapsed(story: Row, allowed: str | None) -> str | None:
+    """Return who allowed a call, and whether that holds no more: then it waits for another word."""
+    lapsed = story["state"] == "needs-review" and story["reason"] == "approval-mismatch"
+    return f"{allowed}, which does not hold any more" if allowed is not None and lapsed else allowed
 
 
 def besides(story: Row) -> Iterator[Line]:

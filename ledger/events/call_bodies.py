@@ -110,6 +110,7 @@ class CallDenied:
     note: str | None = None
     retry_after: float | None = None
     evidence: tuple[Json, ...] = ()
+    verified: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -259,6 +260,7 @@ class CallSuperseded:
     host: str | None = None
     note: str | None = None
     evidence: tuple[Json, ...] = ()
+    verified: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -299,3 +301,4 @@ class CallNoted:
     corrects: str | None = None
     os_user: str | None = None
     host: str | None = None
+    verified: bool = False

@@ -96,7 +96,15 @@ def resolving(core: Core, call_id: str, answer: Answer, who: Reviewer) -> Steps[
 
 def noting(core: Core, call_id: str, text: str, who: Reviewer, *, corrects: str | None) -> Steps[Verdicts]:
     """Record a note on a call, in any state."""
-    body = CallNoted(by=who.by, text=text, evidence=who.evidence, corrects=corrects, os_user=who.os_user, host=who.host)
+    body = CallNoted(
+        by=who.by,
+        text=text,
+        evidence=who.evidence,
+        corrects=corrects,
+        os_user=who.os_user,
+        host=who.host,
+        verified=who.verified,
+    )
     return (yield from _record(core, call_id, body, who))
 
 
@@ -119,6 +127,7 @@ def superseding(core: Core, call_id: str, arguments: Any, answer: Answer | None,
         host=who.host,
         note=who.note,
         evidence=who.evidence,
+        verified=who.verified,
     )
     actor = f"person:{who.by}"
     allowed = allow(work.digest, who)

@@ -8,6 +8,7 @@ import pytest
 from ledger import Ledger
 from ledger.audit import call_story
 from ledger.audit.decisions import replaced_by
+from ledger.errors import VerdictRefused
 from tests.audit.world import calls, everything, opened
 
 WHY: dict[str, Any] = {"by": "ada", "note": "I looked", "evidence": ({"url": "https://x/log"},)}
@@ -23,11 +24,11 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
             with found.session(name) as session:
                 session.call("send_email", {**call, "body": "lost"})
         found.approve(first(found, "approved"), **WHY, verified=True)
-        found.deny(first(found, "denied"), **WHY)
+        found.deny(first(found, "denied"), **WHY, verified=True)
         found.resolve(first(found, "sent"), "did-not-happen", run=True, **WHY)
         rows = calls(found, "mix")
         found.resolve(rows["2.0"]["callId"], arguments={"to": "team@x"}, **WHY)
-        found.resolve(rows["3.0"]["callId"], "did-not-happen", arguments={"to": "c@x"}, **WHY)
+        found.resolve(rows["3.0"]["callId"], "did-not-happen", arguments={"to": "c@x"}, **WHY, verified=True)
         yield found
 
 
@@ -46,7 +47,7 @@ def decided(ledger: Ledger, call_id: str) -> list[dict[str, Any]]:
     ("session", "told"),
     [
         ("approved", {"decision": "approved", "run": True, "didNotHappen": False, "verified": True}),
-        ("denied", {"decision": "denied", "run": False, "didNotHappen": False, "verified": None}),
+        ("denied", {"decision": "denied", "run": False, "didNotHappen": False, "verified": True}),
         ("sent", {"decision": "did-not-happen", "run": True, "didNotHappen": True, "verified": False}),
     ],
 )
@@ -77,6 +78,26 @@ def test_a_call_and_the_one_in_its_place_know_each_other(world: Ledger, place: s
     [allowed] = after["decisions"]
     assert allowed["decision"] == "approved"
     assert said["evidence"] == allowed["evidence"] == [{"url": "https://x/log"}]
+    assert said["verified"] == allowed["verified"] == doubt
+
+
+def test_a_call_that_was_replaced_takes_no_second_word(world: Ledger) -> None:
+    """The refusal names the call that has its place."""
+    old = calls(world, "mix")
+    [replaced, new] = [row["callId"] for row in world.calls(session="mix") if (row["turn"], row["index"]) == (2, 0)]
+    assert old["2.0"]["callId"] == new
+    with pytest.raises(VerdictRefused, match=f"was replaced already, by call {new}") as told:
+        world.approve(replaced, by="ada")
+    assert f"`ledger review show {new}`" in (told.value.hint or "")
+
+
+def test_a_note_says_whether_its_writer_was_checked(world: Ledger) -> None:
+    """As each other word of a person does."""
+    called = first(world, "done")
+    world.note(called, "seen", by="ada", verified=True)
+    world.note(called, "seen", by="bob")
+    notes = call_story(world.reader, world.find(called))["notes"]
+    assert [(note["by"], note.get("verified", False)) for note in notes] == [("ada", True), ("bob", False)]
 
 
 def test_a_copy_ends_by_its_original(world: Ledger) -> None:

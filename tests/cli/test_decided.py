@@ -92,6 +92,7 @@ def test_a_note_and_an_anonymous_word() -> None:
     said = {"by": "ada", "at": at, "text": "asked"}
     assert note(said) == "ada, 2026-12-01 00:00:00: asked"
     assert note(said | {"evidence": [{"url": "https://x"}]}).endswith(": asked (evidence: https://x)")
+    assert note(said | {"verified": True}).startswith("ada (verified), 2026")
     row = dict.fromkeys(("osUser", "host", "note", "settledBy", "supersededBy"))
     word: dict[str, Any] = {
         **row,

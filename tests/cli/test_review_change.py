@@ -152,6 +152,8 @@ def test_a_verdict_that_lapses_once_the_call_is_carried(
     assert (call.state, call.reason, call.schema_version) == ("needs-review", "approval-mismatch", 2)
     deploy.close()
     assert data("review", "show", call_id)["ifApproved"] is None  # of the new form it holds
+    for page in (ledger("review", "show", call_id).stdout, ledger("audit", "call", call_id).stdout):
+        assert " ada, which does not hold any more\n" in page
 
 
 def test_a_call_that_is_carried_first_runs_by_the_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
