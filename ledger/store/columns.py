@@ -64,17 +64,15 @@ FREQUENT: Final = frozenset(
 IS_RARE: Final = f"type NOT IN ({', '.join(repr(name) for name in sorted(FREQUENT))})"
 """As in the partial index by type."""
 
-_RECORDED_VERSION: Final = f"""
-    CASE WHEN call.call_id IN (SELECT call_id FROM event WHERE type = 'call.upcast' AND {IS_RARE})
-      THEN (SELECT event.schema_version FROM event WHERE event.position = call.position)
-      ELSE call.schema_version END
-"""  # noqa: S608 - our names
-"""Few calls are carried: only of those the proposal is looked at, which has their position."""
+CARRIED: Final = f"SELECT DISTINCT call_id AS carried FROM event WHERE type = 'call.upcast' AND {IS_RARE}"  # noqa: S608 - ours
+"""The ids of the calls that an upcast carried."""
 
 
-def counted(by: Iterable[GroupKey]) -> list[str]:
-    """Return the expressions by which calls are counted."""
-    return [_RECORDED_VERSION if name == "recorded_version" else f"call.{name}" for name in by]
+def counted(by: Iterable[GroupKey], is_carried: str) -> list[str]:
+    """Return the expressions by which calls are counted; only of those that are carried the proposal is looked at."""
+    proposed = "(SELECT event.schema_version FROM event WHERE event.position = call.position)"
+    recorded = f"CASE WHEN {is_carried} THEN {proposed} ELSE call.schema_version END"
+    return [recorded if name == "recorded_version" else f"call.{name}" for name in by]
 
 
 IS_WAITING: Final = f"state IN ({', '.join(repr(state) for state in sorted(WAITING))})"

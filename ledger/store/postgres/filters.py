@@ -38,12 +38,13 @@ _REST_OF_SESSION: Final = (
 
 @dataclass(slots=True)
 class Where:
-    """Conditions joined by AND, with their parameters, over a table."""
+    """Conditions joined by AND, with their parameters, over a table and what is joined `beside` it."""
 
     table: str
     order: str = "position"
     conditions: list[str] = field(default_factory=list)
     values: list[Any] = field(default_factory=list)
+    beside: str = ""
 
     def add(self, condition: str, *values: Any) -> None:
         """Add a condition with its parameters."""
@@ -86,7 +87,7 @@ class Where:
     def matching(self, columns: str) -> str:
         """Return the SELECT of all that fits, in any order."""
         where = " AND ".join(self.conditions) or "true"
-        return f"SELECT {columns} FROM {self.table} WHERE {where}"  # noqa: S608 - our names
+        return f"SELECT {columns} FROM {self.table}{self.beside} WHERE {where}"  # noqa: S608 - our names
 
     def select(self, columns: str) -> str:
         """Return the SELECT of a page; its last parameter is the limit."""

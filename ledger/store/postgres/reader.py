@@ -12,7 +12,7 @@ import psycopg
 
 from ledger.calls import CallRow
 from ledger.errors import StoreUnavailable
-from ledger.store.columns import IS_OPEN, PLACED, SESSIONS, STORED, Row, counted, session_row
+from ledger.store.columns import CARRIED, IS_OPEN, PLACED, SESSIONS, STORED, Row, counted, session_row
 from ledger.store.fits import Group, in_order, tally
 from ledger.store.port import (
     CallFilter,
@@ -46,6 +46,9 @@ _UNFINISHED: Final = f"""{SESSIONS} WHERE session_id IN (
     ORDER BY session_id
 """  # noqa: S608 - our own names
 _COUNTS: Final = "count(*), sum(model_can_repair)::bigint, count(duration_ms)"
+_CARRIED: Final = f" LEFT JOIN ({CARRIED}) upcast ON upcast.carried = call.call_id"
+_IS_CARRIED: Final = "upcast.carried IS NOT NULL"
+"""By a join: a list that does not fit into the server's `work_mem` would be read anew for each call."""
 _LAST: Final = 2**63 - 1
 _SNAPSHOT: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
@@ -140,13 +143,14 @@ class ServerReader:
     def tally(self, where: CallFilter, by: tuple[GroupKey, ...]) -> Sequence[Tally]:
         """Count calls; see `Reader.tally`."""
         found = call_where(where)
+        found.beside = _CARRIED if "recorded_version" in by else ""
         with self._readers.snapshot():
             groups = self._groups(found, by)
             ranks = self._ranks(found, by)
         return in_order(tally(key, group, *ranks.get(key, (None, None))) for key, group in groups.items())
 
     def _groups(self, where: Where, by: Sequence[GroupKey]) -> Mapping[Row, Group]:
-        columns = ", ".join(counted((*by, "state")))
+        columns = ", ".join(counted((*by, "state"), _IS_CARRIED))
         found: dict[Row, Group] = {}
         for row in self._readers.rows(f"{where.matching(f'{columns}, {_COUNTS}')} GROUP BY {columns}", where.values):
             *values, state, calls, repairable, timed = readable(row)
@@ -157,7 +161,7 @@ class ServerReader:
 
     def _ranks(self, where: Where, by: Sequence[GroupKey]) -> Mapping[Row, tuple[float, float]]:
         """Return the 50th and 95th percentile of each group's durations, by nearest rank."""
-        columns = counted(by)
+        columns = counted(by, _IS_CARRIED)
         ranks = [f"percentile_disc({part}) WITHIN GROUP (ORDER BY duration_ms)" for part in ("0.5", "0.95")]
         statement = f"{where.matching(', '.join([*columns, *ranks]))} AND duration_ms IS NOT NULL"
         if by:

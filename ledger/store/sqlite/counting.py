@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from ledger.store.columns import counted
+from ledger.store.columns import CARRIED, counted
 from ledger.store.fits import Group, in_order, rank, tally
 from ledger.store.port import CallFilter, GroupKey, Tally
 from ledger.store.sqlite import sql
@@ -16,6 +16,7 @@ from ledger.store.sqlite.hints import look
 from ledger.store.sqlite.where import Where
 
 _COUNTS: Final = "count(*), sum(model_can_repair), count(duration_ms)"
+_IS_CARRIED: Final = f"call.call_id IN ({CARRIED})"
 _WHOLE: Final = 2**31
 """The page for which a tag is weighed up: all rows that fit."""
 
@@ -30,7 +31,7 @@ def tallied(connection: sqlite3.Connection, where: CallFilter, by: Sequence[Grou
 
 
 def _groups(connection: sqlite3.Connection, where: Where, by: Sequence[GroupKey]) -> dict[tuple[Any, ...], Group]:
-    columns = ", ".join(counted((*by, "state")))
+    columns = ", ".join(counted((*by, "state"), _IS_CARRIED))
     statement = f"{where.matching(f'{columns}, {_COUNTS}')} GROUP BY {columns}"
     found: dict[tuple[Any, ...], Group] = {}
     for row in sql.run(connection, statement, where.values):
@@ -45,7 +46,7 @@ def _ranks(
     connection: sqlite3.Connection, where: Where, by: Sequence[GroupKey], timed: Mapping[tuple[Any, ...], int]
 ) -> dict[tuple[Any, ...], tuple[float, float]]:
     """Return the 50th and 95th percentile of each group's durations."""
-    columns = ", ".join(counted(by))
+    columns = ", ".join(counted(by, _IS_CARRIED))
     order = f"{columns}, duration_ms" if by else "duration_ms"
     chosen = f"{columns}, duration_ms" if by else "duration_ms"
     whole = f"{where.matching(chosen)} AND duration_ms IS NOT NULL ORDER BY {order}"
