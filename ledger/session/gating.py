@@ -123,12 +123,8 @@ def _business_gate(core: Core, work: Work) -> Steps[CallRejected | None]:
         return faulty("this process has no code for the tool")
     try:
         tool.bind(copied(work.to_run or {}))
-    except LedgerError as error:
-        return CallRejected(
-            gate="schema", code="schema_validation", error_class="model", message=str(error), model_can_repair=True
-        )
     except Exception as error:  # noqa: BLE001 - a model class of the host may raise anything
-        return faulty(f"the arguments could not be bound: {type(error).__name__}")
+        return misfit(error)
     for check in (*core.wiring.checks.get("", ()), *core.wiring.checks.get(tool.name, ())):
         try:
             answer = yield from user_code(check, copied(work.to_run or {}), context_of(core, work))
@@ -141,6 +137,15 @@ def _business_gate(core: Core, work: Work) -> Steps[CallRejected | None]:
                 core.wiring.log.warning("call %s: %s failed: %s", work.call_id, _name(check), refused.hint)
             return refused
     return None
+
+
+def misfit(error: Exception) -> CallRejected:
+    """Return the rejection for arguments that fit the schema, but that the tool's own types refuse with this error."""
+    if not isinstance(error, LedgerError):
+        return faulty(f"the arguments could not be bound: {type(error).__name__}")
+    return CallRejected(
+        gate="schema", code="schema_validation", error_class="model", message=str(error), model_can_repair=True
+    )
 
 
 def authorization(core: Core, work: Work) -> Steps[CallAuthorized | CallDenied | CallApprovalRequested]:

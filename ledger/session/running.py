@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from ledger.calls import Call
 from ledger.errors import LeaseLost, RateLimited
-from ledger.events import CallAttemptFailed, CallFailed, CallFlagged, CallStarted, CallSucceeded
+from ledger.events import CallAttemptFailed, CallFailed, CallFlagged, CallRejected, CallStarted, CallSucceeded
 from ledger.execution.backoff import LONGEST_WAIT, backoff
 from ledger.execution.batch import Member, conflict, groups
 from ledger.execution.outcome import Rules, TryAgain, Unknown, judge
@@ -21,8 +21,8 @@ from ledger.session.doubt import Settler, unless_in_doubt
 from ledger.session.endings import cancelled, given_up
 from ledger.session.gating import in_time
 from ledger.session.late import LateOutcome, record_late
-from ledger.session.work import Work, context_of, instead
-from ledger.strictjson import copied
+from ledger.session.starting import Bound, bind, start_item, unbound_end, unlaunched_end
+from ledger.session.work import Work
 
 Interrupted = (KeyboardInterrupt, asyncio.CancelledError)
 _LOOK_SECONDS = 0.25
@@ -53,6 +53,7 @@ class Runner:
     flying: dict[str, Flying] = field(default_factory=dict)
     waiting: dict[str, tuple[float, Work]] = field(default_factory=dict)
     unlaunched: dict[str, int] = field(default_factory=dict)  # call -> the attempt that is being started
+    bound: dict[str, Bound] = field(default_factory=dict)  # kept while a call waits for a place: bound once an attempt
     deadlines: dict[str, float] = field(default_factory=dict)  # monotonic
     interrupt: BaseException | None = None
 
@@ -137,23 +138,16 @@ class Runner:
             if call.state in ("unknown", "proposed", "validated", "authorized"):
                 self.pending.append(Item(cancelled("The call was cancelled before it started."), work.stub))
             elif call.state == "started" and work.call_id in self.unlaunched:
-                self.pending.append(Item(self._unlaunched_end(call), call))
-
-    def _unlaunched_end(self, call: Call) -> CallFailed | CallFlagged:
-        """An attempt that was being started and surely did nothing; an earlier one may have had its effect."""
-        recorded = call.attempt == self.unlaunched[call.call_id]
-        if call.side_effecting and (call.in_doubt if recorded else not call.never_ran):
-            evidence = {"found": "started", "why": "cancelled before the next attempt", "attempt": call.attempt}
-            return CallFlagged(reason="outcome-unknown", evidence=evidence)
-        return cancelled("The call was cancelled before it started.", started=call.attempt > 1 or not recorded)
+                self.pending.append(Item(unlaunched_end(call, self.unlaunched[work.call_id]), call))
 
     # -- starting
 
     def _start(self, works: Sequence[Work], *, alone: bool) -> Steps[None]:
         works = self._affordable(works)
         while works:
-            starts = [self._start_item(work) for work in works]
-            self.unlaunched |= {work.call_id: start.attempt or 1 for work, start in zip(works, starts, strict=True)}
+            works, starts = self._bound(works)
+            if not starts:
+                return
             try:
                 refused = yield from self._commit(*starts)
             except RateLimited as full:
@@ -164,6 +158,23 @@ class Runner:
                 if work.call_id not in lost:
                     yield from self._launch(work, start, alone=alone)
             return
+
+    def _bound(self, works: Sequence[Work]) -> tuple[list[Work], list[Item]]:
+        """Return what can start with its start; the rest ends here."""
+        ready: list[tuple[Work, Item]] = []
+        for work in works:
+            call = self._call_of(work)
+            start = start_item(self.core, work, call, self._time_left(work))
+            self.unlaunched[work.call_id] = start.attempt or 1
+            bound = self.bound.get(work.call_id)
+            if bound is None or bound.attempt != start.attempt:
+                found = bind(self.core, work, start)
+                if isinstance(found, CallRejected):
+                    self.pending.append(Item(unbound_end(call, found), call))
+                    continue
+                self.bound[work.call_id] = found
+            ready.append((work, start))
+        return [work for work, _ in ready], [start for _, start in ready]
 
     def _affordable(self, works: Sequence[Work]) -> Sequence[Work]:
         """Leave out what the session's limits let start no more: it ends here."""
@@ -191,21 +202,6 @@ class Runner:
     def _call_of(self, work: Work) -> Call:
         return self.core.history.calls.get(work.call_id) or work.stub
 
-    def _start_item(self, work: Work) -> Item:
-        call = self._call_of(work)
-        left = self._time_left(work)
-        shown = work.recorded_to_run()
-        body = CallStarted(
-            idempotency_key=call.host_key or (work.proposal.idempotency_key if work.proposal else None) or work.call_id,
-            worker=str(self.core.wiring.owner),
-            token=self.core.token,
-            resource_keys=None if work.keys is None else tuple(sorted(work.keys)),
-            deadline=None if left is None else self.core.wiring.clock.after(left),
-            arguments=shown if shown not in (call.to_run, work.recorded) else None,
-            **instead(self.core, call),
-        )
-        return Item(body, call, attempt=call.attempt + 1, guards=limits.guards(self.core, work, call))
-
     def _time_left(self, work: Work) -> float | None:
         """A call has one deadline for all its attempts, from the first start on."""
         timeout = work.version.contract.timeout_seconds if work.version else None
@@ -215,12 +211,11 @@ class Runner:
         return max(0.0, self.deadlines.setdefault(work.call_id, now + timeout) - now)
 
     def _launch(self, work: Work, start: Item, *, alone: bool) -> Steps[None]:
-        body, tool, version = start.body, work.tool, work.version
-        if tool is None or version is None or not isinstance(body, CallStarted):  # pragma: no cover - gates saw to it
+        body, tool, bound = start.body, work.tool, self.bound.pop(work.call_id)
+        if tool is None or not isinstance(body, CallStarted):  # pragma: no cover - gates saw to it
             return
-        context = context_of(self.core, work, start.attempt or 1, body.idempotency_key)
+        keywords, context = bound.keywords, bound.context
         context.deadline = None if body.deadline is None else parse_iso(body.deadline)
-        keywords = tool.keywords(copied(work.to_run or {}), context)
         inline = alone and work.call_id not in self.deadlines and not inspect.iscoroutinefunction(tool.function)
         run = Run(call_id=work.call_id, function=tool.function, keywords=keywords, context=context, inline=inline)
         self.flying[work.call_id] = Flying(work, run, self.deadlines.get(work.call_id))

@@ -119,6 +119,19 @@ def sweep(
             yield resume_one(ledger, session_id, execute=execute, dry_run=dry_run)
         except LedgerError as error:
             yield Report(session_id, error=error)
+        except Exception as error:  # noqa: BLE001 - of one session: what is approved in the others runs all the same
+            yield Report(session_id, error=_unexpected(session_id, error))
+
+
+def _unexpected(session_id: str, error: Exception) -> LedgerError:
+    """Return an error that no resume should raise, without its text: that may be of the host's own code."""
+    found = LedgerError(
+        f"resuming session {session_id!r} broke off: {type(error).__name__}",
+        code="unexpected",
+        hint=f"`ledger resume {session_id}` shows where.",
+    )
+    found.__cause__ = error
+    return found
 
 
 def follow(ledger: Ledger, stopped: Callable[[float], bool], *, seconds: float = 1.0) -> Iterator[Report]:

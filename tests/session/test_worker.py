@@ -1,7 +1,7 @@
 """Many sessions resumed: once, and again and again."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -111,7 +111,7 @@ def test_a_report_says_what_became_of_a_session(ledger: Ledger) -> None:
         resume_one(ledger, "nobody", execute=True)
 
 
-def broken(monkeypatch: pytest.MonkeyPatch, errors: dict[str, LedgerError]) -> None:
+def broken(monkeypatch: pytest.MonkeyPatch, errors: Mapping[str, Exception]) -> None:
     """Let some sessions fail to be resumed."""
     right = worker.resume_one
 
@@ -129,6 +129,19 @@ def test_one_session_does_not_stop_the_rest(ledger: Ledger, monkeypatch: pytest.
     first, second = sweep(ledger, execute=True)
     assert first.error is not None
     assert first.error.code == "store_unavailable"
+    assert (second.session_id, len(second.waiting)) == ("b", 1)
+
+
+def test_no_error_of_one_session_ends_a_worker(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a resume raises is told of its session, without the text, and the others are resumed."""
+    broken(monkeypatch, {"a": KeyError("a secret")})
+    first, second = sweep(ledger, execute=True)
+    assert first.error is not None
+    assert (first.error.code, "KeyError" in str(first.error), "secret" in str(first.error)) == (
+        "unexpected",
+        True,
+        False,
+    )
     assert (second.session_id, len(second.waiting)) == ("b", 1)
 
 
