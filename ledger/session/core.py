@@ -13,30 +13,24 @@ from ledger.errors import IllegalTransition, LedgerError, ReadOnlySession, Sessi
 from ledger.events import (
     BatchPlanned,
     Body,
-    CallDenied,
     CallFlagged,
-    CallNoted,
     CallOutcomeArrivedLate,
     CallProposed,
-    CallReviewed,
     CallStarted,
     CallSuperseded,
-    Draft,
     Event,
-    MessageRecorded,
     SessionClaimed,
     SessionOpened,
-    SessionResumed,
     TurnRecorded,
     encode,
     event_with,
     read_event,
 )
-from ledger.events import SessionClosed as Closing
 from ledger.events.outcomes import in_time
 from ledger.execution.batch import Member
 from ledger.execution.requests import Steps, ended_runs, io
 from ledger.history import History
+from ledger.session.appending import AFTER_CLOSE, DECIDED, Item, Prepared
 from ledger.session.budget import Budget
 from ledger.session.copies import settled_by
 from ledger.session.lease import is_dead
@@ -45,48 +39,14 @@ from ledger.session.seat import Seat, Worker
 from ledger.session.told import Told
 from ledger.session.wiring import Wiring
 from ledger.store.places import together
-from ledger.store.port import Append, Head, RateGuard, Take
+from ledger.store.port import Append, Head, Take
+
+__all__ = ["Core", "Item"]
 
 PAGE = 500
 """Events read at a time."""
 
-_AFTER_CLOSE = (CallReviewed, CallDenied, CallNoted, CallOutcomeArrivedLate)
-_DECIDED = (TurnRecorded, SessionResumed, MessageRecorded, Closing)
-"""What follows from how the session stands: where somebody else was faster it has to be decided again."""
 _POLL_SECONDS = 0.05
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """
-    One event to record: its body, and the call it is about (identity fields only).
-
-    A proposal brings its call as a stub in state "unknown"; every other event takes the call from the history.
-    `causation` is the id of the event that led to this one; none: the call's last one, for a proposal the turn or the
-    superseded call that it stands for. `seen` is the call's place in the session as a person saw it: once the call
-    has moved on, their word is about something else.
-    """
-
-    body: Body
-    call: Call | None = None
-    turn: int | None = None
-    actor: str = "ledger"
-    attempt: int | None = None
-    causation: str | None = None
-    guards: tuple[RateGuard, ...] = ()
-    seen: int | None = None
-
-
-@dataclass(slots=True)
-class Prepared:
-    """Items encoded for one append, with the calls as they will be; `cause` is what a new call comes from."""
-
-    cause: str | None = None
-    drafts: list[Draft] = field(default_factory=list)
-    calls: dict[str, Call] = field(default_factory=dict)
-    afters: list[Call | None] = field(default_factory=list)
-    refused: list[Item] = field(default_factory=list)
-    guards: list[RateGuard] = field(default_factory=list)
 
 
 @dataclass(slots=True, weakref_slot=True, eq=False)
@@ -192,7 +152,7 @@ class Core:
         before = self.history.sequence
         yield from self.refresh()
         moved = isinstance(error, WrongSequence) or self.history.sequence != before
-        if moved and any(isinstance(item.body, _DECIDED) for item in items):
+        if moved and any(isinstance(item.body, DECIDED) for item in items):
             raise WrongSequence(self.session_id, expected=before, actual=self.history.sequence)
 
     def release(self) -> Steps[None]:
@@ -217,7 +177,7 @@ class Core:
                 hint="Upgrade this program.",
             )
         closed = self.history.closed
-        if closed is not None and not all(isinstance(item.body, _AFTER_CLOSE) for item in items):
+        if closed is not None and not all(isinstance(item.body, AFTER_CLOSE) for item in items):
             raise SessionClosed(self.session_id, closed.reason)
 
     def _prepare(self, items: Sequence[Item], *, worker: bool) -> Prepared:
