@@ -267,15 +267,15 @@ class Core:
 
     def _event(self, item: Item, body: Body, cause: str | None) -> Event:
         call = item.call
-        known = call is not None and call.state != "unknown"
+        whose = self if call is None else call  # a call stays whose it is, whoever takes it on or answers for it
         values: dict[str, Any] = {
             "session_id": self.session_id,
             "event_id": self.wiring.clock.new_id(),
             "recorded_at": self.wiring.clock.stamp(),
             "actor": item.actor,
-            "principal": call.principal if call is not None and known else self.principal,
-            "tenant": self.tenant,
-            "on_behalf_of": call.on_behalf_of if call is not None and known else self.on_behalf_of,
+            "principal": whose.principal,
+            "tenant": whose.tenant,
+            "on_behalf_of": whose.on_behalf_of,
             "causation_id": cause,
             "turn": item.turn,
         }

@@ -53,6 +53,7 @@ def _stub(core: Core, hosted: HostedCall, reply: Reply, place: tuple[int, int]) 
         executor="provider",
         principal=core.principal,
         tenant=core.tenant,
+        on_behalf_of=core.on_behalf_of,
     )
 
 

@@ -119,6 +119,7 @@ def _work(core: Core, call: ProposedCall, reply: Reply, terms: Terms, place: tup
         model=reply.model,
         principal=core.principal,
         tenant=core.tenant,
+        on_behalf_of=core.on_behalf_of,
         host_key=terms.idempotency_key,
     )
     return Work(stub=stub, tool=tool, version=version)
