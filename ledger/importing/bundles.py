@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from ledger.calls import NEW_CALL, TERMINAL, Call, call_row, evolve
+from ledger.calls import NEW_CALL, TERMINAL, WAITING, Call, call_row, evolve
 from ledger.counting import counted
 from ledger.errors import IllegalTransition, LedgerError, UsageError
 from ledger.events import (
@@ -22,12 +22,14 @@ from ledger.events import (
     ToolVersionPublished,
     TurnRecorded,
     encode,
+    read_event,
 )
+from ledger.events.call_bodies import FlagReason
 from ledger.ids import iso, parse_iso
 from ledger.importing.identity import usable, uuid8
 from ledger.importing.lines import Line
 from ledger.importing.plan import ACTOR
-from ledger.importing.refusals import OF_THE_STORE, changed
+from ledger.importing.refusals import OF_THE_STORE, changed, went_on
 from ledger.importing.report import Problem, SessionReport, Told, state_of
 from ledger.providers.bundle import BundleFault, BundleRecord, BundleSession, read_bundle
 from ledger.store.port import Append, Store, StoredEvent, Take
@@ -42,7 +44,12 @@ _MOST_EVENTS: Final = 1000
 _MOST_BYTES: Final = 4 * 2**20
 _PAGE: Final = 500
 _FAULT: Final = "bundle_fault"
-_ELSEWHERE: Final = {"imported": "a person allowed it in the ledger that it comes from, which may run it"}
+_FULL: Final = 8
+"""How many times the usual a commit may hold where a call is open that could run before the next one."""
+
+_ALLOWED: Final = "a person allowed it in the ledger that it comes from, which may run it"
+_OPEN: Final = "it had not ended in the ledger that it comes from, which may run it"
+_STARTED: Final = "it was started in the ledger that it comes from, which may know how it ended, or run it again"
 
 
 def imported_bundle(lines: Iterable[Line], stores: Callable[[], Store], now: str) -> Iterator[Told]:
@@ -50,8 +57,9 @@ def imported_bundle(lines: Iterable[Line], stores: Callable[[], Store], now: str
     Import the sessions of a ledger's export and yield what became of each, and what could not be read.
 
     A session is taken up to the first line of it that is not as it was written; the next one is found again.
-    A call that a person allowed there and that has not started is asked of a person here, at `now` (ISO 8601 UTC): the
-    ledger that it comes from may run it too. `stores` is asked for each session's store when it begins.
+    A call that is open there and may change the world, or that a person allowed, is asked of a person here, at `now`
+    (ISO 8601 UTC): the ledger that it comes from may run it too. `stores` is asked for each session's store when it
+    begins.
     """
     feed = _Feed(lines)
     while True:
@@ -150,6 +158,8 @@ class _Bundled:
         self._size = self._added = self._turns = 0
         self._take: Take | None = None
         self._calls: dict[str, Call] = {}
+        self._open: dict[str, Call] = {}  # those that two ledgers could run now
+        self._quiet = True
         self._touched: dict[str, None] = {}
         self._lost: set[str] = set()
         self._error: LedgerError | None = None
@@ -170,8 +180,11 @@ class _Bundled:
                 self._append(draft)
 
     def _compare(self, record: BundleRecord) -> None:
-        if next(self._stored).record != record.record:
-            raise changed(self._session_id, record.sequence, f"event {record.sequence} of the export")
+        stored = next(self._stored)
+        if stored.record != record.record:
+            if stored.type == "call.flagged" and read_event(stored.record, stored).actor == ACTOR:
+                raise went_on(self._session_id, record.sequence, export=True)
+            raise changed(self._session_id, record.sequence, f"event {record.sequence} of the export", export=True)
 
     def _append(self, draft: Draft) -> None:
         event = draft.event
@@ -182,7 +195,7 @@ class _Bundled:
             known = self._store.call(event.call_id or "")
             if known is not None and known.session_id != self._session_id:
                 raise UsageError(f"call {event.call_id} is recorded already, in session {known.session_id!r}")
-        if len(self._drafts) >= _MOST_EVENTS or self._size >= _MOST_BYTES:
+        if max(len(self._drafts) / _MOST_EVENTS, self._size / _MOST_BYTES) >= (1 if self._quiet else _FULL):
             self._flush()  # before, not behind: the last commit also holds what is asked anew
         if isinstance(body, SessionClaimed) and body.token == self._token + 1 and body.owner != self._owner:
             self._flush()  # the lease's count moves with the claim, as it did there
@@ -192,26 +205,27 @@ class _Bundled:
         self._size += len(draft.head)
         if event.call_id is not None:
             self._touched[event.call_id] = None
+        self._quiet = not self._open  # a worker of this ledger may look at the session behind each commit
 
     def _ask_anew(self) -> None:
-        """Flag what a person allowed and nobody has started: two ledgers hold that word now, and it counts once."""
-        if not self._drafts:
-            return
-        for call in list(self._calls.values()):
-            allowed = call.state == "authorized" and call.approval is not None and call.approval.by != "policy"
-            if allowed and call.call_id not in self._lost:
-                event = _asked_anew(call, self._now)
-                self._fold(event, self._sequence + len(self._drafts) + 1)
-                self._append(encode(event))
+        """Flag what two ledgers could run now: here it runs by a person's word only."""
+        for call in list(self._open.values()) if self._drafts else ():
+            event = _asked_anew(call, self._now)
+            self._fold(event, self._sequence + len(self._drafts) + 1)
+            self._append(encode(event))
 
     def _fold(self, event: Event, sequence: int) -> None:
         call_id = event.call_id
         if call_id is None or call_id in self._lost:
             return
+        self._open.pop(call_id, None)
         try:
-            self._calls[call_id] = evolve(self._calls.get(call_id, NEW_CALL), event, sequence)
+            call = self._calls[call_id] = evolve(self._calls.get(call_id, NEW_CALL), event, sequence)
         except IllegalTransition:
             self._lost.add(call_id)
+            return
+        if _could_run(call):
+            self._open[call_id] = call
 
     def _flush(self) -> None:
         if not self._drafts:
@@ -263,12 +277,24 @@ class _Bundled:
             after = page[-1].sequence
 
 
+def _could_run(call: Call) -> bool:
+    """Whether a ledger may run the call by itself, and that twice would be too often: reads may be made by both."""
+    if call.state in TERMINAL or call.state in WAITING or call.executor == "provider":
+        return False
+    return call.side_effecting or call.allowed_by_person
+
+
 def _asked_anew(call: Call, now: str) -> Event:
+    known: dict[str, object] = {"found": call.state, "imported": _ALLOWED if call.allowed_by_person else _OPEN}
+    reason: FlagReason = "not-started" if call.never_ran and not call.contradicted else "outcome-unknown"
+    if call.state == "started":
+        reason = "outcome-unknown"
+        known |= {"imported": _STARTED, "worker": call.worker, "startedAt": call.started_at, "attempt": call.attempt}
     return Event(
         session_id=call.session_id,
         event_id=uuid8(hashlib.sha256(canonical([call.session_id, call.last_event_id, "asked anew"])).digest()),
         recorded_at=now,
-        body=CallFlagged(reason="not-started", evidence=_ELSEWHERE),
+        body=CallFlagged(reason=reason, evidence=known),
         call_id=call.call_id,
         tool=call.tool,
         schema_version=call.schema_version,

@@ -21,25 +21,26 @@ class TranscriptChanged(LedgerError):
     """
     The session is recorded already, and not as this transcript tells it; nothing of it was recorded now.
 
-    `sequence` is the event of the ledger that differs.
+    `sequence` is the event of the ledger that differs. A ledger's own export keeps its ids: to keep both takes a ledger
+    more.
     """
 
     default_code = "transcript_changed"
 
-    def __init__(self, session_id: str, message: str, *, sequence: int) -> None:
+    def __init__(self, session_id: str, message: str, *, sequence: int, export: bool = False) -> None:
+        way = "into another ledger (--db)" if export else "under another id (--session)"
         super().__init__(
             f"session {session_id!r}: {message}",
-            hint="What is recorded is never changed. Import it under another id (--session) to keep both.",
+            hint=f"What is recorded is never changed. Import it {way} to keep both.",
         )
         self.session_id = session_id
         self.sequence = sequence
 
 
-def changed(session_id: str, sequence: int, place: str) -> TranscriptChanged:
+def changed(session_id: str, sequence: int, place: str, *, export: bool = False) -> TranscriptChanged:
     """Return the refusal of a transcript whose content is another at a place that is recorded."""
-    return TranscriptChanged(
-        session_id, f"{place} is another than what is recorded as event {sequence}", sequence=sequence
-    )
+    message = f"{place} is another than what is recorded as event {sequence}"
+    return TranscriptChanged(session_id, message, sequence=sequence, export=export)
 
 
 def another(session_id: str) -> TranscriptChanged:
@@ -47,7 +48,8 @@ def another(session_id: str) -> TranscriptChanged:
     return TranscriptChanged(session_id, "another session with this id is recorded", sequence=1)
 
 
-def went_on(session_id: str, sequence: int) -> TranscriptChanged:
+def went_on(session_id: str, sequence: int, *, export: bool = False) -> TranscriptChanged:
     """Return the refusal of a transcript that goes on where the recorded session went on by itself."""
-    message = f"both went on: the transcript, and the ledger with event {sequence}"
-    return TranscriptChanged(session_id, message, sequence=sequence)
+    what = "export" if export else "transcript"
+    message = f"both went on: the {what}, and the ledger with event {sequence}"
+    return TranscriptChanged(session_id, message, sequence=sequence, export=export)

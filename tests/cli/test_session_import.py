@@ -275,7 +275,12 @@ def test_an_export_that_would_be_refused_fails(empty: Path, monkeypatch: pytest.
 
 
 def test_a_ledgers_own_export_comes_back(world: Path) -> None:
-    """Every session of a ledger, hostile texts and all, into another one: the same records, digests and calls."""
+    """
+    Every session of a ledger, hostile texts and all, into another one: the same records, digests and calls.
+
+    But what either of them could run, of which a person is asked there.
+    """
+    asked: set[str] = set()
     for row in data("session", "list"):
         name = row["sessionId"]
         done = ledger("session", "export", name, "--format", "ledger", "--check")
@@ -283,13 +288,20 @@ def test_a_ledgers_own_export_comes_back(world: Path) -> None:
         assert done.stdout.isascii()
         Path("b.jsonl").write_text(done.stdout)
         first = ledger("session", "import", "b.jsonl", "--db", "sqlite:///o.db", "--json")
-        assert json.loads(first.stdout)["data"]["sessions"][0]["added"] == row["events"]
+        added = json.loads(first.stdout)["data"]["sessions"][0]["added"]
         again = json.loads(ledger("session", "import", "b.jsonl", "--db", "sqlite:///o.db", "--json").stdout)["data"]
         assert (again["added"], again["sessions"][0]["state"]) == (0, "unchanged")
-        assert stored("sqlite:///o.db", name) == stored("sqlite:///ledger.db", name)
+        own, other = stored("sqlite:///ledger.db", name), stored("sqlite:///o.db", name)
+        assert (other[: row["events"]], len(other)) == (own, added)
+        flags = [json.loads(record) for _, record, _ in other[row["events"] :]]
+        assert {flag["type"] for flag in flags} <= {"call.flagged"}
+        asked |= {flag["callId"] for flag in flags}
         lines = data("session", "export", name, "--format", "ledger")["lines"]
         assert lines == [json.loads(line) for line in done.stdout.splitlines()]
-    assert calls("--db", "sqlite:///o.db") == calls()
+    own_rows, rows = calls(), calls("--db", "sqlite:///o.db")
+    assert {name for name, row in rows.items() if row != own_rows[name]} == asked
+    assert {rows[name]["state"] for name in asked} == {"needs-review"}
+    assert {own_rows[name]["state"] for name in asked} == {"authorized", "started"}
     assert ledger("db", "check", "--db", "sqlite:///o.db").exit_code == 0
 
 

@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
+from ledger import Ledger, Unavailable
 from ledger.errors import StoreUnavailable, UsageError
 from ledger.events import (
     Body,
     CallApprovalRequested,
     CallAuthorized,
+    CallFlagged,
     CallNoted,
     CallProposed,
     CallSucceeded,
@@ -25,15 +27,17 @@ from ledger.events import (
     ToolStageChanged,
     chain,
     encode,
+    read_event,
 )
 from ledger.importing import ImportReport, Problem, SessionReport, Wanted, bundles, import_file
 from ledger.importing.lines import lines_of
 from ledger.providers.bundle import write_bundle
 from ledger.providers.port import ProposedCall, Reply
 from ledger.store.memory import MemoryStore
-from ledger.store.port import Append, CallFilter
+from ledger.store.port import Append, Appended, CallFilter
+from ledger.testing import crash
 from tests.importing.chats import WHOLE, chat, records, taken, told
-from tests.providers.recording import Recording, flagged, ok
+from tests.providers.recording import DIGEST, RUN, Recording, flagged, ok
 
 MESSAGE = MessageRecorded(role="user", provider="openai", message={"role": "user", "content": "caf\u00e9 \ud83d"})
 
@@ -49,7 +53,7 @@ def take(data: bytes, store: MemoryStore | None = None) -> ImportReport:
 
 
 def worked(session_id: str = "s", start: int = 0) -> MemoryStore:
-    """Return a store with a session of two owners: a call that ended, one in doubt, one that never started."""
+    """Return a store with a session of two owners: a read that ended, one in review, one that never started."""
     recording = Recording(session_id, start)
     recording.add(SessionOpened(agent="a"))
     recording.add(SessionClaimed(owner="one", token=1))
@@ -57,9 +61,9 @@ def worked(session_id: str = "s", start: int = 0) -> MemoryStore:
     reply = Reply(
         kind="tool_calls",
         provider="openai",
-        calls=tuple(ProposedCall(name="pay", arguments={"n": n}, provider_call_id=str(n)) for n in range(3)),
+        calls=tuple(ProposedCall(name="find", arguments={"n": n}, provider_call_id=str(n)) for n in range(3)),
     )
-    first, second, _ = recording.turn(reply)
+    first, second, _ = recording.turn(reply, effect="read")
     recording.run(first, ok({"paid": 1}))
     recording.run(second)
     recording.add(SessionClaimed(owner="two", token=2))
@@ -206,6 +210,120 @@ def test_what_a_person_allowed_elsewhere_is_asked_anew(monkeypatch: pytest.Monke
     for store in (target, source):
         assert told(take(data, store)) == [("s", "unchanged", 0)]
     assert {placed.row.state for placed in source.calls(CallFilter(), limit=9)} == {"awaiting-approval", "authorized"}
+
+
+def writes() -> Recording:
+    """Return a session whose calls stand where a ledger could run them: three may change the world, two are reads."""
+    recording = Recording()
+    recording.add(SessionOpened())
+    names = ("mail", "order", "pay", "find", "look")
+    calls = tuple(ProposedCall(name=name, arguments={}) for name in names[:3])
+    reads = tuple(ProposedCall(name=name, arguments={}) for name in names[3:])
+    _, order, pay = recording.turn(Reply(kind="tool_calls", provider="openai", calls=calls))
+    find, look = recording.turn(Reply(kind="tool_calls", provider="openai", calls=reads), effect="read")
+    for each in RUN[:2]:
+        recording.add(each, order)
+    for started in (pay, find):
+        recording.run(started)
+    recording.add(RUN[0], look)
+    recording.add(CallApprovalRequested(arguments_digest=DIGEST), look)
+    recording.add(CallAuthorized(by="person", person="ann", arguments_digest=DIGEST), recording.now(look))
+    return recording
+
+
+def test_what_both_ledgers_could_run_waits_for_a_person() -> None:
+    """No side effect happens in two ledgers by itself; what is known of a call elsewhere is told; reads go on."""
+    recording, target = writes(), MemoryStore()
+    data, count = b"".join(lines(recording.stored())), len(recording.events)
+    assert told(take(data, target)) == [("s", "new", count + 4)]
+    flags = {event.tool: event.body for event in records_of(target)[count:] if isinstance(event.body, CallFlagged)}
+    assert {tool: flag.reason for tool, flag in flags.items()} == {
+        "mail": "not-started",
+        "order": "not-started",
+        "pay": "outcome-unknown",
+        "look": "not-started",
+    }
+    assert flags["pay"].evidence["worker"] == "w"
+    assert [row.state for _, row in target.calls(CallFilter(tool="find"), limit=9)] == ["started"]
+    assert told(take(data, target)) == [("s", "unchanged", 0)]
+    recording.add(CallNoted(by="ann", text="Look."), next(iter(recording.history.calls.values())))
+    refused = take(b"".join(lines(recording.stored())), target).refused  # it went on here
+    assert f"the export, and the ledger with event {count + 1}" in str(refused[0].error)
+    assert "another ledger (--db)" in str(refused[0].error)
+
+
+def records_of(store: MemoryStore) -> list[Event]:
+    """Return the events of a stored session."""
+    return [read_event(row.record) for row in store.read("s", limit=1000)]
+
+
+@pytest.mark.parametrize("notes", [3, 20])
+def test_no_commit_ends_where_a_call_could_run(monkeypatch: pytest.MonkeyPatch, notes: int) -> None:
+    """A worker may look at the session behind each commit; only one that would be far too large ends there."""
+    monkeypatch.setattr(bundles, "_MOST_EVENTS", 1)
+    recording = Recording()
+    recording.add(SessionOpened())
+    for _ in range(2):
+        pay = ProposedCall(name="pay", arguments={})
+        (call,) = recording.turn(Reply(kind="tool_calls", provider="openai", calls=(pay,)))
+        for _ in range(notes if recording.history.turns[-1].number == 2 else 0):
+            recording.add(CallNoted(by="ann", text="Look."), recording.now(call))
+        recording.run(call, ok({}))
+    states: list[set[str]] = []
+
+    class Seen(MemoryStore):
+        """Says which calls are open behind each commit."""
+
+        def append(self, request: Append) -> Appended:
+            found = super().append(request)
+            states.append({row.state for _, row in self.calls(CallFilter(session_id="s"), limit=9)} - {"succeeded"})
+            return found
+
+    assert told(take(b"".join(lines(recording.stored())), Seen())) == [("s", "new", len(recording.events))]
+    assert [each for each in states if each] == ([] if notes < bundles._FULL else [{"proposed"}] * 2)
+
+
+def test_an_imported_call_runs_by_a_persons_word_only() -> None:
+    """A resume of the other ledger runs nothing of it, whatever it may run by itself; a person may let it run."""
+    sent: list[str] = []
+
+    def opened() -> Ledger:
+        ledger = Ledger.open("memory://", run_not_started=True, jitter=lambda: 0.0)
+        ledger.tool("mail", effect="external")(mail)
+        ledger.tool("pay", effect="external", recovery="retry")(pay)
+        return ledger
+
+    def mail(to: str) -> None:
+        """Send."""
+        sent.append(to)
+
+    def pay() -> None:
+        """Pay, once the service is there."""
+        if not sent:
+            raise Unavailable("Down.")
+        sent.append("paid")
+
+    with opened() as here, opened() as there:
+        call = here.session("m").propose("mail", {"to": "ann"})
+        crash.arm(here, crash.after("call.attempt_failed"), end=dies)
+        with pytest.raises(RuntimeError, match="died"):
+            here.session("p").call("pay")
+        store = here._wiring.store
+        data = b"".join(line for name in "mp" for line in write_bundle(name, records(store, name)))
+        import_file(io.BytesIO(data), there._wiring.store)
+        assert [there.session(name).resume().decisions for name in "mp"] == [[], []]
+        assert {row["tool"]: row["reason"] for row in there.reviews()} == {
+            "mail": "not-started",
+            "pay": "outcome-unknown",
+        }
+        there.resolve(call.call_id, "run", by="ann")
+        there.session("m").resume()
+    assert sent == ["ann"]
+
+
+def dies() -> None:
+    """End as a process does that dies."""
+    raise RuntimeError("died")
 
 
 def test_an_export_in_pages(monkeypatch: pytest.MonkeyPatch) -> None:
