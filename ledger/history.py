@@ -197,7 +197,7 @@ class History:
             self.told[call_id] = self.calls[call_id]
         turn = Turn(event.turn or len(self.turns) + 1, place, event.event_id, body)
         self.turns.append(turn)
-        if body.response_id is not None:
+        if body.response_id:  # an empty one, as older releases kept it, names no turn
             self.responses[body.response_id] = turn
         self.entries.append(turn)
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from ledger.errors import UsageError
 from ledger.events.session_bodies import TurnKind
 from ledger.providers.anthropic_stream import accumulate
-from ledger.providers.plain import named, plain, rest, text_or_none, view
+from ledger.providers.plain import id_or_none, named, plain, rest, text_or_none, view
 from ledger.providers.port import HostedCall, ProposedCall, Reply
 from ledger.strictjson import Json, JsonObject
 
@@ -45,7 +45,7 @@ def parse(reply: object) -> Reply:
         calls=calls,
         hosted=hosted_of(blocks),
         text=_text(blocks),
-        response_id=text_or_none(whole.get("id")),
+        response_id=id_or_none(whole.get("id")),
         stop_reason=stop,
         items=_items(whole, blocks),
         usage=plain(whole.get("usage")),

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from ledger.errors import UsageError
 from ledger.events.session_bodies import TurnKind
-from ledger.providers.plain import named, plain, rest, text_or_none, view
+from ledger.providers.gemini_stream import camel, is_open, joined, whole_calls
+from ledger.providers.plain import id_or_none, named, plain, rest, text_or_none, view
 from ledger.providers.port import HostedCall, ProposedCall, Reply
 from ledger.strictjson import Json, JsonObject
 
@@ -15,6 +16,7 @@ NAME: Final = "gemini"
 _TAKEN: Final = "Give the GenerateContentResponse (object or dict), a candidate, its content, or a stream's responses."
 _FINE: Final = frozenset({None, "STOP", "FINISH_REASON_UNSPECIFIED"})
 _REPLY: Final = frozenset({"candidates", "promptFeedback"})
+_CALL: Final = frozenset({"args", "id", "name", "willContinue"})
 _KNOWN: Final = frozenset({"candidates", "modelVersion", "responseId", "usageMetadata"})
 
 
@@ -30,12 +32,12 @@ def parse(reply: object) -> Reply:
     calls = calls_of(parts)
     stop = text_or_none(plain(candidate.get("finishReason"))) or _blocked(whole)
     return Reply(
-        kind=_kind(stop, sent=bool(calls)),
+        kind="incomplete" if any(map(is_open, parts)) else _kind(stop, sent=bool(calls)),
         provider=NAME,
         calls=calls,
         hosted=_hosted(parts),
         text=_text(parts),
-        response_id=text_or_none(whole.get("responseId")),
+        response_id=id_or_none(whole.get("responseId")),
         stop_reason=stop,
         items=_items(whole, candidate, content, parts),
         usage=plain(whole.get("usageMetadata")),
@@ -44,7 +46,16 @@ def parse(reply: object) -> Reply:
 
 
 def parts_of(content: Mapping[str, Any]) -> list[JsonObject]:
-    """Return a content's parts under the API's names (snake case is read too); a text alone is one part."""
+    """
+    Return a content's parts under the API's names (snake case is read too); a text alone is one part.
+
+    A call that came in pieces is one part.
+    """
+    return whole_calls(_parts(content))
+
+
+def _parts(content: Mapping[str, Any]) -> list[JsonObject]:
+    """Return the parts as they came."""
     given = content.get("parts", content.get("content"))
     if isinstance(given, str):
         return [{"text": given}]
@@ -55,12 +66,6 @@ def parts_of(content: Mapping[str, Any]) -> list[JsonObject]:
 def calls_of(parts: Sequence[JsonObject]) -> tuple[ProposedCall, ...]:
     """Return the calls of a content's parts, in their order."""
     return tuple(_call(part) for part in parts if "functionCall" in part)
-
-
-def camel(key: object) -> str:
-    """Return a key as the API's JSON spells it."""
-    first, *others = str(key).split("_")
-    return first + "".join(other[:1].upper() + other[1:] for other in others)
 
 
 def _named_part(part: JsonObject) -> JsonObject:
@@ -86,23 +91,16 @@ def _whole(reply: object) -> JsonObject:
         if not chunk.keys() & _REPLY:
             raise UsageError(f"{NAME}: the list holds something else than a stream's responses.", hint=_TAKEN)
         first = _first(chunk)
-        parts += parts_of(_shallow(view(first.get("content"))))
-        candidate |= first
-        whole |= chunk
+        parts += _parts(_shallow(view(first.get("content"))))
+        candidate |= _told(first)
+        whole |= _told(chunk)
     candidate["finishReason"] = candidate.get("finishReason") or "STREAM_CUT"
-    return whole | {"candidates": [candidate | {"content": {"role": "model", "parts": _joined(parts)}}]}
+    return whole | {"candidates": [candidate | {"content": {"role": "model", "parts": joined(parts)}}]}
 
 
-def _joined(parts: Sequence[JsonObject]) -> list[JsonObject]:
-    """Return the parts of a stream with runs of plain text made one."""
-    found: list[JsonObject] = []
-    for part in parts:
-        before = found[-1] if found else {}
-        if part.keys() == before.keys() and part.keys() in ({"text"}, {"text", "thought"}):
-            found[-1] = before | {"text": f"{before['text']}{part['text']}"}
-        elif part != {"text": ""}:
-            found.append(part)
-    return found
+def _told(whole: JsonObject) -> JsonObject:
+    """Return what says something: neither a null nor an empty id takes the place of what came before."""
+    return {key: value for key, value in whole.items() if value not in (None, "")}
 
 
 def _shallow(whole: JsonObject | None) -> JsonObject:
@@ -129,7 +127,7 @@ def _content(whole: JsonObject, reply: object) -> tuple[JsonObject, JsonObject]:
 
 def _call(part: JsonObject) -> ProposedCall:
     body = part["functionCall"] if isinstance(part["functionCall"], dict) else {}
-    given = body.get("args", {})  # left out where there are none
+    given = body.get("args", None if is_open(part) else {})  # left out where there are none
     return ProposedCall(
         name=text_or_none(body.get("name")) or "",
         raw=given if isinstance(given, str) else None,
@@ -213,7 +211,7 @@ def _simple(parts: Sequence[JsonObject]) -> bool:
     """Whether it is at most one plain text and then plain calls."""
     for place, part in enumerate(parts):
         body = part.get("functionCall")
-        called = part.keys() == {"functionCall"} and isinstance(body, dict) and body.keys() <= {"id", "name", "args"}
+        called = part.keys() == {"functionCall"} and isinstance(body, dict) and body.keys() <= _CALL
         if not called and (place or part.keys() != {"text"}):
             return False
     return True
@@ -228,6 +226,6 @@ def _marked(parts: Sequence[JsonObject]) -> list[JsonObject]:
             kept.append(rest(part))
             continue
         body = part["functionCall"] if isinstance(part["functionCall"], dict) else {}
-        kept.append({"call": calls, "functionCall": rest(body, {"args", "id", "name"})} | rest(part, {"functionCall"}))
+        kept.append({"call": calls, "functionCall": rest(body, _CALL)} | rest(part, {"functionCall"}))
         calls += 1
     return kept

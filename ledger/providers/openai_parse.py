@@ -8,7 +8,7 @@ from typing import Any, Final
 from ledger.errors import UsageError
 from ledger.events.session_bodies import TurnKind
 from ledger.providers.openai_stream import accumulate
-from ledger.providers.plain import named, plain, rest, text_of, text_or_none, view
+from ledger.providers.plain import id_or_none, named, plain, rest, text_of, text_or_none, view
 from ledger.providers.port import ProposedCall, Reply
 from ledger.strictjson import Json, JsonObject
 
@@ -61,7 +61,7 @@ def parse(reply: object) -> Reply:
         provider=NAME,
         calls=tuple(call for call, _ in sent),
         text=refusal if text is None and isinstance(refusal, str) else text,
-        response_id=text_or_none(whole.get("id")),
+        response_id=id_or_none(whole.get("id")),
         stop_reason=text_or_none(stop),
         items=_items(whole, choice, message, [rest for _, rest in sent]),
         usage=plain(whole.get("usage")),

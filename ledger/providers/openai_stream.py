@@ -28,7 +28,8 @@ def accumulate(chunks: Iterable[object]) -> JsonObject:
         choices = chunk.get("choices") if chunk is not None else None
         if chunk is None or not isinstance(choices, list | tuple):
             raise UsageError("openai: the list holds something else than chunks of a stream.", hint=_HINT)
-        whole |= {key: value for key, value in chunk.items() if key not in ("choices", "object") and value is not None}
+        head = {key: value for key, value in chunk.items() if key not in ("choices", "object")}
+        whole |= {key: value for key, value in head.items() if value not in (None, "")}  # those say nothing
         for each in choices:
             part = view(each) or {}
             if part.get("index") in (None, 0):

@@ -85,6 +85,11 @@ def text_or_none(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
+def id_or_none(value: object) -> str | None:
+    """Return an id, and None for an empty one: some servers send that where they give none."""
+    return text_or_none(value) or None
+
+
 def named(value: object) -> str:
     """Name what was given, without its content."""
     return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")

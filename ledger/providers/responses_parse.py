@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ledger.errors import UsageError
 from ledger.events.session_bodies import TurnKind
-from ledger.providers.plain import named, plain, rest, text_or_none, view
+from ledger.providers.plain import id_or_none, named, plain, rest, text_or_none, view
 from ledger.providers.port import HostedCall, ProposedCall, Reply
 from ledger.providers.responses_stream import accumulate, is_stream
 from ledger.strictjson import Json, JsonObject
@@ -55,7 +55,7 @@ def parse(reply: object) -> Reply:
         calls=calls,
         hosted=tuple(_hosted(item, done.get(item.get("call_id"))) for item in executed if item not in asked),
         text=_text(items),
-        response_id=text_or_none(whole.get("id")),
+        response_id=id_or_none(whole.get("id")),
         stop_reason=stop or status,
         items=_items(whole, items, asked),
         usage=plain(whole.get("usage")),

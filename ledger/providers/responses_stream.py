@@ -36,7 +36,7 @@ def accumulate(events: Iterable[object]) -> JsonObject:
         if event is None or not isinstance(kind, str) or kind == "error":
             what = "the stream ended with an error" if kind == "error" else "the list holds something else than events"
             raise UsageError(f"responses: {what}.", hint=_HINT)
-        response |= view(event.get("response")) or {}
+        response |= {key: value for key, value in (view(event.get("response")) or {}).items() if value != ""}
         ended = ended or kind in _ENDS
         _grow(items, kind, event)
     if not response.get("output"):

@@ -35,8 +35,8 @@ def hosted_items(core: Core, reply: Reply, number: int) -> list[Item]:
 
 def _earlier(core: Core, hosted: HostedCall) -> Call | None:
     """Return the open call whose end this is."""
-    for call in core.history.open_calls():
-        if call.executor == "provider" and call.provider_call_id == hosted.provider_call_id is not None:
+    for call in core.history.open_calls() if hosted.provider_call_id else ():
+        if call.executor == "provider" and call.provider_call_id == hosted.provider_call_id:
             return call
     return None
 

@@ -80,6 +80,13 @@ def test_a_turn_without_a_number_is_the_next(scene: Scene) -> None:
     assert [turn.number for turn in scene.history.turns] == [1, 2]
 
 
+def test_an_empty_response_id_names_no_turn(scene: Scene) -> None:
+    """As older releases recorded it where a server sent none."""
+    scene.turn(response="")
+    scene.turn(response="r")
+    assert list(scene.history.responses) == ["r"]
+
+
 def test_a_plan_belongs_to_the_last_turn(scene: Scene) -> None:
     """How a batch runs is kept with its turn."""
     plan = BatchPlanned(size=2, mode="parallel", groups=([0, 1],))

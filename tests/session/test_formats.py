@@ -145,6 +145,15 @@ def test_a_result_of_an_unknown_hosted_call_ends_no_other(ledger: Ledger) -> Non
         assert [call.state for call in session.history.calls.values()] == ["proposed"]
 
 
+def test_a_result_without_an_id_ends_no_hosted_call_without_one(ledger: Ledger) -> None:
+    """Two empty ids are not the same one."""
+    with ledger.session("s") as session:
+        paused = {"role": "assistant", "content": [SEARCH | {"id": ""}], "stop_reason": "pause_turn"}
+        session.dispatch(paused, format="anthropic")
+        session.dispatch({"role": "assistant", "content": [FOUND | {"tool_use_id": ""}]}, format="anthropic")
+        assert [call.state for call in session.history.calls.values()] == ["proposed"]
+
+
 def test_a_hosted_call_that_failed_says_so(ledger: Ledger) -> None:
     """With the exact text of its arguments, parsed where they are an object."""
     calls = [
