@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from ledger.calls import Call
 from ledger.errors import DivergentTurn, UsageError
 from ledger.history import History, Turn
+from ledger.session.redaction import MASK
 from ledger.strictjson import canonical
+
+Texts: TypeAlias = tuple[str | None, ...]
+"""What a reply says: as it came, and as it would be recorded where that differs."""
 
 
 def _as_recorded(call: Call, arguments: Any) -> bool:
@@ -49,7 +53,7 @@ def find_turn(
     history: History,
     shapes: Sequence[Shape],
     *,
-    text: str | None,
+    texts: Texts,
     response_id: str | None,
     given: int | None,
     delivered: int,
@@ -59,29 +63,30 @@ def find_turn(
 
     The given number decides; else the same response id with equal calls; else, while the last recorded turn was not
     delivered in this handle, equal calls that the host did not give another key. Everything else is new: models do
-    repeat a turn word for word (550 of 743 repeats of provider ids in real sessions). Raises `DivergentTurn` where
-    another content is recorded at the given number, `UsageError` for a number out of reach.
+    repeat a turn word for word (550 of 743 repeats of provider ids in real sessions). An answer without calls is also
+    the turn that its number or response id names where the text is not kept, or is masked in part. Raises
+    `DivergentTurn` where another content is recorded at the given number, `UsageError` for a number out of reach.
     """
     last = history.turns[-1] if history.turns else None
     if given is not None:
-        return _given(history, shapes, text, given)
+        return _given(history, shapes, texts, given)
     again = history.responses.get(response_id or "")
-    if again is not None and _same(history, again, shapes, text):
+    if again is not None and _same(history, again, shapes, texts, named=True):
         return again
-    if last is not None and last.number > delivered and _same(history, last, shapes, text):
+    if last is not None and last.number > delivered and _same(history, last, shapes, texts, named=False):
         apart = any(shape.keyed_apart(call) for shape, call in zip(shapes, _first_calls(history, last), strict=True))
         return None if apart else last
     return None
 
 
-def _given(history: History, shapes: Sequence[Shape], text: str | None, given: int) -> Turn | None:
+def _given(history: History, shapes: Sequence[Shape], texts: Texts, given: int) -> Turn | None:
     following = history.turns[-1].number + 1 if history.turns else 1
     if not 1 <= given <= following:
         raise UsageError(f"turn={given} is out of reach: turns count from 1 and the next one is {following}")
     if given == following:
         return None
     turn = history.turn(given)
-    if turn is None or not _same(history, turn, shapes, text):
+    if turn is None or not _same(history, turn, shapes, texts, named=True):
         expected = _named(tuple(call.tool for call in history.turn_calls(turn))) if turn else "an unreadable turn"
         got = _named(tuple(shape.tool for shape in shapes))
         raise DivergentTurn(given, expected=expected, got=got if got != expected else f"other content for {got}")
@@ -97,10 +102,26 @@ def _first_calls(history: History, turn: Turn) -> list[Call]:
     return [history.calls[slot[0]] for slot in turn.slots if slot]
 
 
-def _same(history: History, turn: Turn, shapes: Sequence[Shape], text: str | None) -> bool:
+def _same(history: History, turn: Turn, shapes: Sequence[Shape], texts: Texts, *, named: bool) -> bool:
     first = _first_calls(history, turn)
     if len(first) != len(shapes):
         return False
     if not shapes:
-        return turn.body.text == text
+        return turn.body.text in texts or (named and _may_be(history, turn.body.text, texts[0]))
     return all(shape.equals(call) for shape, call in zip(shapes, first, strict=True))
+
+
+def _may_be(history: History, recorded: str | None, text: str | None) -> bool:
+    """Whether a turn's text, of which some or all is not recorded, may have been this one."""
+    if recorded is None:
+        return history.opened is not None and history.opened.transcript != "full"
+    first, *rest = recorded.split(MASK)
+    if text is None or not rest or not text.startswith(first):
+        return False
+    at = len(first)
+    for part in rest[:-1]:
+        found = text.find(part, at)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return text[at:].endswith(rest[-1])

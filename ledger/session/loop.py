@@ -32,7 +32,7 @@ from ledger.session.border import principal_id, wire
 from ledger.session.carrying import same_intent
 from ledger.session.core import Core, Item
 from ledger.session.endings import given_up
-from ledger.session.identity import Shape, find_turn
+from ledger.session.identity import Shape, Texts, find_turn
 from ledger.session.intake import Terms, take_in
 from ledger.session.keys import recorded_under
 from ledger.session.offering import kept, offered
@@ -258,13 +258,15 @@ class Loop:
         calls = tuple(replace(call, name=original_name(call.name, names)) for call in reply.calls)
         return replace(reply, calls=calls, model=reply.model or self.core.opening.model)
 
-    def turn(self, reply: Reply, terms: Terms, given: int | None, take: Taking = take_in) -> Steps[int]:
-        """Return the number of the turn that this reply is, taken in if it is new."""
+    def turn(
+        self, reply: Reply, terms: Terms, given: int | None, take: Taking = take_in, shown: str | None = None
+    ) -> Steps[int]:
+        """Return the number of the turn that this reply is, taken in if it is new; `shown`: its text as recorded."""
         if not self.recovered:
             yield from self.recover()
         number = None
         while number is None:
-            known = self._known(reply, given, terms.idempotency_key)
+            known = self._known(reply, given, terms.idempotency_key, (reply.text, shown or reply.text))
             with suppress(
                 WrongSequence
             ):  # somebody else recorded something before this turn was: look again what it is
@@ -274,14 +276,14 @@ class Loop:
         self.offered = None
         return number
 
-    def _known(self, reply: Reply, given: int | None, key: str | None) -> Turn | None:
+    def _known(self, reply: Reply, given: int | None, key: str | None, texts: Texts) -> Turn | None:
         history = self.core.history
         last = history.turns[-1].number if history.turns else 0
         if given is None and last <= self.told.turn and reply.response_id not in history.responses:
             return None
         shapes = [replace(_shape(self.core, call), key=key) for call in reply.calls]
         return find_turn(
-            history, shapes, text=reply.text, response_id=reply.response_id, given=given, delivered=self.told.turn
+            history, shapes, texts=texts, response_id=reply.response_id, given=given, delivered=self.told.turn
         )
 
     def call(self, call: ProposedCall, terms: Terms, turn: int | None, take: Taking = take_in) -> Steps[CallResult]:

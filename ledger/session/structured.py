@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from ledger.catalog import GATE_ERROR, ArgumentsUnfit, Violation
 from ledger.catalog.output import OutputSchema, output_schema
-from ledger.errors import JsonRejected, UsageError
+from ledger.errors import DivergentTurn, JsonRejected, UsageError
 from ledger.events import MessageRecorded, TurnRecorded
 from ledger.execution.requests import Steps, user_code
 from ledger.gates import business
@@ -133,7 +133,7 @@ def structured(
         raise UsageError("the reply asks for tools: it is no answer yet", hint="Give it to dispatch.")
     judge = Judge(output_schema(wanted[0]), wanted[1])
     parsed = replace(parsed, model=parsed.model or loop.core.opening.model)
-    number = yield from loop.turn(parsed, terms, turn, partial(_record, judge, form))
+    number = yield from loop.turn(parsed, terms, turn, partial(_record, judge, form), _shown(parsed, judge.output))
     found = loop.core.history.turn(number)
     if found is None or found.body.structured is None:
         raise UsageError(f"turn {number} was recorded by dispatch, not as an answer under a schema")
@@ -146,7 +146,7 @@ def _told(core: Core, turn: Turn, judge: Judge, what: tuple[Reply, WireFormat]) 
     violations = tuple(Violation(v["pointer"], v["keyword"], v.get("message", "")) for v in told["violations"])
     value = judge.value
     if told["status"] == "valid" and judge.told is None:  # what was found then counts, also under another check now
-        value = judge.output.build(decode(reply.text or "", ARGUMENTS))
+        value = _built_again(judge.output, turn.number, reply.text or "")
     messages = turn_messages(core.history, turn, form)
     if told["status"] == "invalid":
         messages.append(form.user(_asking(told)))
@@ -165,7 +165,9 @@ def _record(judge: Judge, form: WireFormat, core: Core, reply: Reply, terms: Ter
     """Record the turn with what was found, and the message that asks for another try, in one commit."""
     number = core.history.turns[-1].number + 1 if core.history.turns else 1
     violations = yield from judge.violations(reply)
-    body = _masked(turn_body(core, reply, terms), judge)
+    body = turn_body(core, reply, terms)
+    if body.text is not None and has_sensitive(judge.output.schema):
+        body = replace(body, text=_shown(reply, judge.output), items=None)
     schema = digest(judge.output.schema)
     attempt = _attempt(core.history, schema)
     again = bool(violations) and attempt <= REGENERATIONS and not judge.hopeless and _affordable(core, body)
@@ -193,13 +195,26 @@ def _affordable(core: Core, body: TurnRecorded) -> bool:
     return core.budget.over is None
 
 
-def _masked(body: TurnRecorded, judge: Judge) -> TurnRecorded:
-    """Return the turn without what the schema calls sensitive; a text that cannot be read may hold it anywhere."""
-    if body.text is None or not has_sensitive(judge.output.schema):
-        return body
-    masked, secrets = sensitive(judge.output.schema, judge.decoded)
-    text = canonical(scrub(masked, secrets)).decode() if judge.decoded is not None else MASK
-    return replace(body, text=text, items=None)
+def _shown(reply: Reply, output: OutputSchema) -> str | None:
+    """Return the text without what the schema calls sensitive; one that cannot be read may hold it anywhere."""
+    if reply.text is None or not has_sensitive(output.schema):
+        return reply.text
+    try:
+        decoded = None if reply.kind == "incomplete" else decode(reply.text, ARGUMENTS)
+    except JsonRejected:
+        decoded = None
+    return MASK if decoded is None else canonical(scrub(*sensitive(output.schema, decoded))).decode()
+
+
+def _built_again(output: OutputSchema, number: int, text: str) -> Any:
+    """Return the value of a turn that was found valid; raises `DivergentTurn` for a text that cannot be that turn's."""
+    try:
+        decoded = decode(text, ARGUMENTS)
+        if not output.compiled.violations(decoded):
+            return output.build(decoded)
+    except (ArgumentsUnfit, JsonRejected):
+        pass
+    raise DivergentTurn(number, expected="an answer that fits its schema", got="one that does not")
 
 
 def _attempt(history: History, schema: str) -> int:
