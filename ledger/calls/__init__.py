@@ -1,6 +1,7 @@
 """The life of one call: which event may follow which state, and what it leads to."""
 
 from ledger.calls.call import NEW_CALL, Approval, Call, State
+from ledger.calls.copies import ends_with, settled_by, stranded
 from ledger.calls.evolve import evolve, fold
 from ledger.calls.follows import FOLLOWS, TERMINAL, WAITING
 from ledger.calls.guards import refusal
@@ -19,8 +20,11 @@ __all__ = [
     "Kind",
     "State",
     "call_row",
+    "ends_with",
     "evolve",
     "fold",
     "kind_of",
     "refusal",
+    "settled_by",
+    "stranded",
 ]

@@ -260,7 +260,8 @@ def _reviewed(call: Call, body: CallReviewed, event: Event) -> Changes:
     if body.verdict == "happened":
         return changes | {"state": "succeeded", "result": body.result, "result_known": body.result_known}
     if body.verdict == "did-not-happen":
-        message = "A person found that it did not happen."
+        of_copy = body.settled_by is not None  # nobody was asked about it, and its original may have failed midway
+        message = "It repeats an earlier call." if of_copy else "A person found that it did not happen."
         failed = {"state": "failed", "code": "did_not_happen", "error_class": "environment", "message": message}
         return changes | failed | {"host_key": None}
     return changes | {"state": "abandoned", "host_key": None if call.never_ran else call.host_key}

@@ -210,6 +210,9 @@ def _stopped(text: str) -> str:
 
 
 def _failed(call: Call, repairs: int) -> JsonObject:
+    if _is_settled_copy(call):  # how its original failed is told of that one; effects of it may remain
+        ended: JsonObject = {"status": "failed", "code": call.code, "message": texts.COPY_ENDED, "retryable": False}
+        return ended | {"next": "query_state"}
     retired = call.code == "tool_retired"
     message = clip(call.message or "", _TEXT)
     if call.not_started and call.never_ran:
@@ -258,13 +261,18 @@ def _in_flight(call: Call) -> JsonObject:
 
 
 def _abandoned(call: Call) -> JsonObject:
-    if call.review is not None and call.review.settled_by is not None:  # nobody's word was about this one
+    if call.review is not None and _is_settled_copy(call):
         if any(isinstance(each, dict) and "supersededBy" in each for each in call.review.evidence):
             return {"status": "failed", "code": "superseded", "message": texts.COPY_REPLACED, "next": "query_state"}
         return {"status": "failed", "code": "abandoned", "message": texts.COPY_ENDED, "next": "query_state"}
     if _unsure(call):
         return {"status": "failed", "code": "abandoned", "message": texts.GIVEN_UP, "next": "query_state"}
     return {"status": "failed", "code": "abandoned", "message": texts.ENDED_UNRUN, "next": "stop"}
+
+
+def _is_settled_copy(call: Call) -> bool:
+    """Whether the end is its original's: nobody's word was about this one."""
+    return call.review is not None and call.review.settled_by is not None
 
 
 def _bounded(value: Json, budget: int) -> Json:

@@ -1,24 +1,21 @@
-"""What becomes of a copy when its original has ended."""
+"""Copies whose original ended without them: they are settled where the session is looked at next."""
 
 from __future__ import annotations
 
-from typing import Final
-
-from ledger.calls import Call, State
-from ledger.events import CallReviewed
-from ledger.events.call_bodies import Verdict
-
-_CARRIED: Final[dict[State, Verdict]] = {"succeeded": "happened", "failed": "did-not-happen"}
+from ledger.calls import settled_by, stranded
+from ledger.execution.requests import Steps
+from ledger.session.core import Core, Item
 
 
-def settled_by(original: Call) -> CallReviewed:
-    """Return how the original's end is carried over to its copy; evidence names the call that took its place."""
-    heir = original.superseded_by
-    return CallReviewed(
-        verdict=_CARRIED.get(original.state, "abandon"),
-        by="ledger",
-        settled_by=original.call_id,
-        evidence=() if heir is None else ({"supersededBy": heir},),
-        result=original.result if original.state == "succeeded" else None,
-        result_known=original.result_known if original.state == "succeeded" else False,
-    )
+def settle_stranded(core: Core) -> Steps[None]:
+    """
+    Record the ends of copies whose original has ended without them; nobody could give them one.
+
+    Such are of an earlier release, or the original's end was imported by one. It needs no lease, as a verdict; what
+    cannot be written to stays as it is.
+    """
+    history = core.history
+    found = [] if history.read_only else stranded(history.calls, [call.call_id for call in history.open_calls()])
+    if found:
+        items = [Item(settled_by(original), copy, causation=original.last_event_id) for copy, original in found]
+        yield from core.commit(items, worker=False)

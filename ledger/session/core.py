@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from ledger.calls import NEW_CALL, TERMINAL, Call, CallRow, call_row, evolve
+from ledger.calls import NEW_CALL, Call, CallRow, call_row, ends_with, evolve, settled_by
 from ledger.errors import IllegalTransition, LedgerError, ReadOnlySession, SessionClosed, SessionOwned, WrongSequence
 from ledger.events import (
     BatchPlanned,
@@ -32,7 +33,6 @@ from ledger.execution.requests import Steps, ended_runs, io
 from ledger.history import History
 from ledger.session.appending import AFTER_CLOSE, DECIDED, Item, Prepared
 from ledger.session.budget import Budget
-from ledger.session.copies import settled_by
 from ledger.session.lease import is_dead
 from ledger.session.redaction import scrub_body
 from ledger.session.seat import Seat, Worker
@@ -196,7 +196,7 @@ class Core:
             except IllegalTransition:
                 prepared.refused.append(item)
                 continue
-            if after is not None and after.state in TERMINAL:
+            if after is not None:
                 self._settle_copies(prepared, after)
         if len(prepared.drafts) == prefix and items:
             return Prepared(refused=prepared.refused)
@@ -215,12 +215,11 @@ class Core:
             self.token = (self.head.token if self.head else 0) + 1
             self._add(prepared, Item(SessionClaimed(owner=owner, token=self.token)))
 
-    def _settle_copies(self, prepared: Prepared, original: Call) -> None:
-        """The original's end and each copy's share one commit."""
-        for call_id in self.history.open_ids:
-            copy = self.history.calls[call_id]
-            if copy.state == "needs-review" and copy.flag and copy.flag.duplicate_of == original.call_id:
-                self._add(prepared, Item(settled_by(original), copy, causation=original.last_event_id))
+    def _settle_copies(self, prepared: Prepared, after: Call) -> None:
+        """The original's end and each copy's share one commit; so do a copy and its end where that came before it."""
+        calls = ChainMap(prepared.calls, self.history.calls)
+        for copy, original in ends_with(after, calls, self.history.open_ids):
+            self._add(prepared, Item(settled_by(original), copy, causation=original.last_event_id))
 
     def _add(self, prepared: Prepared, item: Item) -> Call | None:
         after: Call | None = None

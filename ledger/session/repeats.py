@@ -8,7 +8,6 @@ from typing import Final
 from ledger.calls import TERMINAL, Call
 from ledger.events import Body, CallFlagged
 from ledger.session.carrying import same_intent, same_run, told_apart
-from ledger.session.copies import settled_by
 from ledger.session.core import Core
 from ledger.session.gating import PURE_GATES, passed
 from ledger.session.work import Work
@@ -25,7 +24,7 @@ def repeated(core: Core, work: Work) -> list[Body]:
     """
     Return the events of a new call that is not executed, as it repeats another or may do so; none: it surely does not.
 
-    A copy is settled by its original's end. What nobody can compare with a call that may have had its effect is asked
+    A copy is settled by its original's end (`Core.commit`), at once where that is there. What nobody can compare with a call that may have had its effect is asked
     of a person, bound to the arguments that would run. Same tool and same arguments alone is no copy: 15 % of real
     calls repeat a finished one on purpose. It is one only while the call of an earlier turn is not terminal, or ended
     without that the model was told.
@@ -66,9 +65,7 @@ def _repeats(core: Core, work: Work, calls: Sequence[Call]) -> list[Body]:
     if original is None:
         return _may_repeat(core, work, earlier)
     evidence = {"tool": original.tool, "turn": original.turn, "state": original.state}
-    flagged: list[Body] = [CallFlagged(reason="duplicate", duplicate_of=original.call_id, evidence=evidence)]
-    # An original that has ended has no end to come any more that would settle the copy.
-    return [*flagged, settled_by(original)] if original.state in TERMINAL else flagged
+    return [CallFlagged(reason="duplicate", duplicate_of=original.call_id, evidence=evidence)]
 
 
 def _may_repeat(core: Core, work: Work, earlier: Sequence[Call]) -> list[Body]:

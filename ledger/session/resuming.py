@@ -13,6 +13,7 @@ from ledger.execution.requests import Steps
 from ledger.gates import lookup
 from ledger.recovery import Decision, Here, decide
 from ledger.session.carrying import UPCASTABLE, Carrying, carry
+from ledger.session.copies import settle_stranded
 from ledger.session.core import Core, Item
 from ledger.session.doubt import Settler
 from ledger.session.gating import PURE_GATES, pass_gates, passed, resource_keys, to_pass
@@ -71,6 +72,8 @@ def resume(core: Core, *, dry_run: bool = False, execute: bool = True) -> Steps[
 
 def _resume(core: Core, *, dry_run: bool, execute: bool) -> Steps[Recovered]:
     found = Recovered()
+    if not dry_run:
+        yield from settle_stranded(core)
     if core.history.closed is not None:
         return found
     runner = Runner(core)

@@ -24,6 +24,7 @@ from ledger.gates import Situation
 from ledger.history import History
 from ledger.review import Answer, Reviewer, allow, approve, deny, may_supersede, next_step, resolve
 from ledger.session.border import text
+from ledger.session.copies import settle_stranded
 from ledger.session.core import Core, Item
 from ledger.session.gating import ALL_CHECKS, PURE_GATES, passed, stopped_anyway
 from ledger.session.wiring import Wiring
@@ -85,6 +86,7 @@ def denying(core: Core, call_id: str, who: Reviewer) -> Steps[Verdicts]:
 def resolving(core: Core, call_id: str, answer: Answer, who: Reviewer) -> Steps[Verdicts]:
     """Record a verdict; copies of the call are settled in the same commit. Raises `VerdictRefused`."""
     yield from core.refresh()
+    yield from settle_stranded(core)
     body = resolve(core.history.calls[call_id], answer, who)
     if core.history.closed is not None and (body.run or body.verdict == "run"):
         raise VerdictRefused(
@@ -115,6 +117,7 @@ def superseding(core: Core, call_id: str, arguments: Any, answer: Answer | None,
     Raises `VerdictRefused`, and `UsageError` where the arguments do not fit the tool as it is now or it is not known.
     """
     yield from core.refresh()
+    yield from settle_stranded(core)
     old = core.history.calls[call_id]
     may_supersede(old, answer, who)
     work = _successor(core, old, arguments)

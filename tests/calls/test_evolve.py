@@ -213,6 +213,9 @@ def test_a_verdict_that_it_did_not_happen_fails_the_call() -> None:
     )
     assert fields(call, "state", "code", "error_class", "host_key") == ("failed", "did_not_happen", "environment", None)
     assert call.message == "A person found that it did not happen."
+    flag = ["flagged", {"reason": "duplicate", "duplicateOf": "c0"}]
+    copy = tell("proposed", flag, ["reviewed", {"verdict": "did-not-happen", "settledBy": "c0"}])
+    assert (copy.state, copy.message) == ("failed", "It repeats an earlier call.")  # nobody was asked about this one
 
 
 def test_a_verdict_to_run_allows_exactly_these_arguments() -> None:

@@ -14,6 +14,8 @@ from ledger import CantTell, DidNotHappen, Failed, Happened, Ledger, NotFound, O
 from ledger.errors import LeaseLost
 from ledger.events import CallOutcomeArrivedLate
 from ledger.events.outcomes import in_time, late
+from ledger.providers.answer import answer
+from ledger.providers.texts import COPY_ENDED
 from ledger.testing import crash
 from tests.recovery.scenes import SESSION, Scene
 from tests.session.agents import asked, recorded, types
@@ -156,6 +158,24 @@ def test_a_copy_is_settled_by_its_originals_late_outcome(slow: Slow) -> None:
     assert copy.call.reason == "duplicate"
     slow.finish()
     assert ledger.find(copy.call_id).result == {"done": 1}
+
+
+@pytest.mark.parametrize(
+    "error",
+    [NotFound("no such account"), Failed("half", "Money left, and did not arrive."), Unavailable("down")],
+    ids=["not found", "failed", "unavailable"],
+)
+def test_a_copy_is_not_told_more_than_is_known(slow: Slow, error: Exception) -> None:
+    """No success where nothing was found, no person's word where nobody was asked, no all-clear where effects may be."""
+    ledger, _ = overdue(slow)
+    session = ledger.session(SESSION)
+    session.messages()
+    copy = session.dispatch(asked(("act", {"number": 1}), ids=("x",))).calls[0].call_id
+    slow.end = raising(error)
+    slow.finish()
+    call = ledger.find(copy)
+    told = answer(call)
+    assert (call.state, told["message"], told["next"]) == ("failed", COPY_ENDED, "query_state")
 
 
 def test_a_ledger_that_is_closed_cannot_take_it(slow: Slow, caplog: pytest.LogCaptureFixture) -> None:
