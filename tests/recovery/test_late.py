@@ -166,7 +166,7 @@ def test_a_copy_is_settled_by_its_originals_late_outcome(slow: Slow) -> None:
     ids=["not found", "failed", "unavailable"],
 )
 def test_a_copy_is_not_told_more_than_is_known(slow: Slow, error: Exception) -> None:
-    """No success where nothing was found, no person's word where nobody was asked, no all-clear where effects may be."""
+    """No success where nothing was found, no person's word where nobody was asked, no all-clear where effects are."""
     ledger, _ = overdue(slow)
     session = ledger.session(SESSION)
     session.messages()
