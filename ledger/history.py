@@ -260,7 +260,14 @@ class History:
 
     def open_calls(self) -> list[Call]:
         """Return the calls that are not terminal, in the order they were asked."""
-        found = [self.calls[call_id] for call_id in self.open_ids if call_id not in self.broken]
+        return self._open(broken=False)
+
+    def open_and_broken(self) -> list[Call]:
+        """Return the calls that may not be terminal, as far as they can be read: more may have become of them."""
+        return self._open(broken=True)
+
+    def _open(self, *, broken: bool) -> list[Call]:
+        found = [self.calls[call_id] for call_id in self.open_ids if (call_id in self.broken) is broken]
         return sorted(found, key=lambda call: (call.turn, call.index, call.revision))
 
     def ended_since(self, sequence: int) -> list[Settled]:

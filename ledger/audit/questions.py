@@ -32,6 +32,10 @@ _FIRST: Final = "Settle that one first; shall this one run beside it?"
 _ONCE_MORE: Final = "Abandon this one if it is the same once more; shall it run?"
 _NO_COMPARISON: Final = "nothing says how the two versions compare"
 
+_DAMAGED: Final = (
+    "It never started: call {original} asks for the same, and not all of its record can be read (`ledger db check` says"
+    " where). Nobody knows how that one stands, and no answer settles it; shall this one run beside it?"
+)
 _OTHER_KEY: Final = (
     "It never started: call {original} asks for the same under another key of the host ({key}), and may have been done."
     " {then}"
@@ -67,6 +71,8 @@ def _beside(evidence: Mapping[str, Any], repeated: Repeated | None) -> str:
     key, original = evidence.get("hostKey"), evidence["mayRepeat"]
     compared = (repeated.compared if repeated is not None else None) or _NO_COMPARISON
     words = {"original": original, "version": evidence.get("version"), "key": key, "compared": compared}
+    if evidence.get("damaged"):  # what can be read of it says too little of how it stands
+        return _DAMAGED.format(original=original)
     unsettled = _ONCE_MORE if key else _FIRST
     return (_OTHER_KEY if key else _MAY_REPEAT).format(**words, then=_then(repeated) if repeated else unsettled)
 

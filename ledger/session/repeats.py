@@ -17,6 +17,7 @@ RETIRED: Final = "tool_retired"
 """What the lookup gate says of a retired tool, or of one under a name that it gave up."""
 
 _OF_ANOTHER_VERSION: Final = "it may repeat a call of another version, and nothing says how the two compare"
+_UNREADABLE: Final = "it may repeat a call of which not all can be read: nobody knows how that one stands"
 _UNDER_ANOTHER_KEY: Final = "it asks for the same as a call whose end is not known, under another key of the host"
 
 
@@ -56,11 +57,13 @@ def _repeats(core: Core, work: Work, calls: Sequence[Call]) -> list[Body]:
         return []
     home, stub = core.wiring.registry.home, work.stub
     # A copy's original is among them too.
-    same_tool = [c for c in calls if c.side_effecting and c.reason != "duplicate" and home(c.tool) == home(stub.tool)]
-    earlier = [call for call in same_tool if call.turn < stub.turn]
+    every = (*calls, *core.history.open_and_broken())
+    writes = [call for call in every if call.side_effecting and call.reason != "duplicate"]
+    earlier = [call for call in writes if home(call.tool) == home(stub.tool) and call.turn < stub.turn]
     if stub.host_key:  # a host that names its call by a new key says itself that none that has ended is this one
         earlier = [call for call in earlier if call.state not in TERMINAL]
-    unkeyed = [call for call in earlier if not (call.host_key and stub.host_key)]
+    settling = [call for call in earlier if call.call_id not in core.history.broken]
+    unkeyed = [call for call in settling if not (call.host_key and stub.host_key)]
     original = next((call for call in unkeyed if _asks_for_the_same(core, call, work)), None)
     if original is None:
         return _may_repeat(core, work, earlier)
@@ -74,18 +77,24 @@ def _may_repeat(core: Core, work: Work, earlier: Sequence[Call]) -> list[Body]:
 
     Over a change of meaning the arguments of two versions cannot be compared, and a host that gives the same another
     key means another call, or tries anew; a second effect would be worse than a question too much. A call that surely
-    never ran is no reason: it is a person's already, or runs as what it is.
+    never ran is no reason: it is a person's already, or runs as what it is. Of one with an event that cannot be read
+    nobody can say that; a copy of it would never be settled.
     """
     if work.refusal is not None:
         return []
     stub = work.stub
     for call in earlier:
-        happened = call.state == "started" or not call.never_ran
-        same = _asks_for_the_same(core, call, work)  # under another key
+        broken = call.call_id in core.history.broken
+        happened = broken or call.state == "started" or not call.never_ran
+        same = _asks_for_the_same(core, call, work)  # under another key, unless it is broken
         if happened and (same or not told_apart(core, call, stub, work.to_run)):
+            why = _UNREADABLE if broken else _UNDER_ANOTHER_KEY if same else _OF_ANOTHER_VERSION
             evidence: dict[str, object] = {"mayRepeat": call.call_id, "version": call.schema_version}
-            evidence |= {"state": call.state, "why": _UNDER_ANOTHER_KEY if same else _OF_ANOTHER_VERSION}
-            evidence |= {"hostKey": call.host_key} if same else {}
+            evidence |= {"state": call.state, "why": why}
+            if broken:
+                evidence["damaged"] = True
+            elif same:
+                evidence["hostKey"] = call.host_key
             return [passed(work, PURE_GATES), CallFlagged(reason="not-started", evidence=evidence)]
     return []
 

@@ -76,7 +76,7 @@ def _decisions_after(ledger: Ledger, session_id: str, sequence: int) -> list[dic
 def _report(session: Session, found: Recovered) -> Report:
     session_id, history = session.id, session.history
     waiting = [call for call in history.open_calls() if call.state in WAITING]
-    broken = [history.calls[call_id] for call_id in history.open_ids if call_id in history.broken]
+    broken = history.open_and_broken()
     waiting += broken  # nobody can decide for what cannot be read: a person has to know
     resting = history.sequence if waiting and not broken and len(waiting) == len(history.open_ids) else None
     return Report(session_id, found.decisions, waiting, found.needs_code, resting=resting, until=_first_end(waiting))

@@ -66,6 +66,13 @@ def test_a_call_under_another_key_of_the_host_is_told_too() -> None:
     assert str(question(flagged())).endswith("Settle that one first; shall this one run beside it?")
 
 
+def test_a_call_that_cannot_be_read_is_not_told_as_if_it_were() -> None:
+    """What is left of its record says too little of how it stands."""
+    told = str(question(flagged(damaged=True), None, Repeated(Call(state="proposed"))))
+    assert "Nobody knows how that one stands" in told
+    assert "did not happen" not in told
+
+
 def test_what_is_not_there_is_not_told() -> None:
     """A call that repeats none, and one whose other is in no record, have no other."""
     plain = flagged().changed(flag=CallFlagged(reason="not-started", evidence={"why": "?"}))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -213,3 +215,48 @@ def test_only_what_files_say_tells_versions_apart(
     older = {"amt": 5} if versions[0] == 1 else {"amount": 5}
     assert upcasts.apart("charge", *versions, older, newer) is apart
     assert upcasts.apart("refund", *versions, older, newer) is False
+
+
+def damage(folder: Path, *types: str) -> None:
+    """Make in each session (they are called as what is damaged) the last event of its type unreadable."""
+    with contextlib.closing(sqlite3.connect(folder / "ledger.db")) as file:
+        triggers = file.execute("select name from sqlite_master where type = 'trigger'").fetchall()
+        for (name,) in triggers:
+            file.execute(f'drop trigger "{name}"')
+        for each in types:
+            file.execute("update event set record = ? where session_id = ? and type = ?", (b"{}x", each, each))
+        file.commit()
+
+
+def test_a_repeat_of_what_cannot_be_read_waits_for_a_person(tmp_path: Path) -> None:
+    """Whichever event of it is damaged: its model was told that nobody knows its end; a person lets another one run."""
+    ran: list[int] = []
+
+    def pay(n: int) -> int:
+        """Pay."""
+        ran.append(n)
+        if len(ran) <= 4:
+            raise OSError
+        return n
+
+    types = ("call.validated", "call.authorized", "call.started", "call.flagged")
+    with opened(tmp_path) as ledger:
+        ledger.tool("pay", effect="external")(pay)
+        originals = {name: ledger.session(name).dispatch(asked(("pay", {"n": 1}))).calls[0].call_id for name in types}
+    damage(tmp_path, *types)
+    with opened(tmp_path) as ledger:
+        ledger.tool("pay", effect="external")(pay)
+        for name, original in originals.items():
+            session = ledger.session(name)
+            assert answers(session.messages())[-1]["code"] == "outcome_unknown"
+            again = session.dispatch(asked(("pay", {"n": 1}), ids=("again",))).calls[0].call
+            assert (held(again, original), len(ran)) == (True, 4)
+            assert "Nobody knows how that one stands" in str(question(again))
+            once_more = session.call("pay", {"n": 1}, idempotency_key=name).call
+            assert once_more.flag is not None
+            assert once_more.flag.duplicate_of == again.call_id
+            assert session.dispatch(asked(("pay", {"n": 2}), ids=("other",))).calls[0].state == "succeeded"
+            ran.pop()
+        ledger.resolve(again.call_id, "run", by="ada")
+        assert [call.state for call in session.wait(0).calls] == ["succeeded", "succeeded"]
+        assert len(ran) == 5
