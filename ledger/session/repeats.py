@@ -26,9 +26,9 @@ def repeated(core: Core, work: Work) -> list[Body]:
     Return the events of a new call that is not executed, as it repeats another or may do so; none: it surely does not.
 
     A copy is settled by its original's end (`Core.commit`), at once where that is there. What nobody can compare with
-    a call that may have had its effect is asked of a person, bound to the arguments that would run. Same tool and same arguments alone is no copy: 15 % of real
-    calls repeat a finished one on purpose. It is one only while the call of an earlier turn is not terminal, or ended
-    without that the model was told.
+    a call that may have had its effect is asked of a person, bound to the arguments that would run. Same tool and same
+    arguments alone is no copy: 15 % of real calls repeat a finished one on purpose. It is one only while the call of an
+    earlier turn is not terminal, or ended without that the model was told.
     """
     return _repeats(core, work, [*core.history.open_calls(), *_untold(core)])
 
