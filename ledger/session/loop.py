@@ -35,7 +35,7 @@ from ledger.session.endings import given_up
 from ledger.session.identity import Shape, Texts, find_turn
 from ledger.session.intake import Terms, take_in
 from ledger.session.keys import recorded_under
-from ledger.session.offering import kept, offered
+from ledger.session.offering import chose, kept, offered
 from ledger.session.redaction import has_sensitive, sensitive
 from ledger.session.results import CallResult, Results, apart
 from ledger.session.resuming import Recovered, resume
@@ -273,7 +273,9 @@ class Loop:
                 number = known.number if known is not None else (yield from take(self.core, reply, terms))
         yield from self._close_if_spent()
         self.told.results(self.core.history, number)
-        self.offered = None
+        found = self.core.history.turn(number)
+        if found is None or chose(found.body):
+            self.offered = None
         return number
 
     def _known(self, reply: Reply, given: int | None, key: str | None, texts: Texts) -> Turn | None:

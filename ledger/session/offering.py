@@ -9,6 +9,7 @@ from ledger.answers import Rejected
 from ledger.catalog import Registry, ToolVersion, describe
 from ledger.catalog.finding import FIND_TOOLS, find
 from ledger.errors import UsageError
+from ledger.events import TurnRecorded
 from ledger.execution.paging import READ_RESULT
 from ledger.history import History
 from ledger.providers.port import USER
@@ -64,6 +65,15 @@ def offered(core: Core, only: object = None) -> list[ToolVersion]:
     return [version for version in versions if version.tool in names]
 
 
+def chose(turn: TurnRecorded) -> bool:
+    """
+    Whether a model chose from an offer in this turn, which is used up by that.
+
+    An answer under a schema is asked for without tools; the host's own calls are no choice of a model.
+    """
+    return turn.provider not in _NO_MODEL and turn.structured is None
+
+
 def kept(core: Core) -> frozenset[str] | None:
     """
     Return what a resumed session still offers, where its host does not say anew: what its last turn recorded.
@@ -72,9 +82,7 @@ def kept(core: Core) -> frozenset[str] | None:
     checked.
     """
     history = core.history
-    bodies = (turn.body for turn in reversed(history.turns))
-    # An answer under a schema is asked for without tools; the host's own calls are no choice of a model.
-    last = next((body for body in bodies if body.provider not in _NO_MODEL and body.structured is None), None)
+    last = next((turn.body for turn in reversed(history.turns) if chose(turn.body)), None)
     if last is None or last.offered is None:
         return None
     names = set(_names(last.offered))

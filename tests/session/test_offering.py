@@ -286,6 +286,20 @@ def test_once_a_host_has_offered_its_own_word_counts(tmp_path: Path) -> None:
         assert session.dispatch(asked(("find_order", {"number": 1}))).calls[0].state == "succeeded"
 
 
+def test_what_no_model_chose_uses_no_offer_up(ledger: Ledger) -> None:
+    """The host's own call, and an answer under a schema, come between an offer and the turn that it was made for."""
+    session = ledger.session("s")
+    session.tools(only=["find_order"])
+    session.call("send_email", {"body": "Hello."})
+    session.propose("send_email", {"body": "Hello again."})
+    answer = session.structured(asked(text='{"a": 1}'), {"type": "object"})
+    assert answer.valid
+    refund = ("refund_order", {"number": 1})
+    refused = session.dispatch(asked(("find_order", {"number": 1}), refund))
+    assert [(call.state, call.code) for call in refused.calls] == [("succeeded", None), ("rejected", "not_offered")]
+    assert session.dispatch(asked(refund)).calls[0].state == "succeeded"  # the offer is used up by that
+
+
 def test_a_cut_result_can_be_read_on_whatever_is_named(tmp_path: Path) -> None:
     """The answer tells the model to use `read_result`, so it is offered, and kept after a resume."""
     with reopen_fresh(tmp_path) as ledger:
