@@ -30,7 +30,8 @@ from ledger.events import (
     CallValidated,
     Event,
 )
-from ledger.events.outcomes import in_time
+from ledger.events.outcomes import SHOWN_BYTES, in_time
+from ledger.strictjson import Json, canonical
 
 Changes: TypeAlias = dict[str, Any]
 """Fields of a call that an event changes, with their new values."""
@@ -258,13 +259,20 @@ def _reviewed(call: Call, body: CallReviewed, event: Event) -> Changes:
         return changes | _to_run(call, body, event)
     changes["ended_at"] = event.recorded_at
     if body.verdict == "happened":
-        return changes | {"state": "succeeded", "result": body.result, "result_known": body.result_known}
+        known = {"result": body.result, "result_known": body.result_known}
+        return changes | {"state": "succeeded"} | known | _sized(body.result)
     if body.verdict == "did-not-happen":
         of_copy = body.settled_by is not None  # nobody was asked about it, and its original may have failed midway
         message = "It repeats an earlier call." if of_copy else "A person found that it did not happen."
         failed = {"state": "failed", "code": "did_not_happen", "error_class": "environment", "message": message}
         return changes | failed | {"host_key": None}
     return changes | {"state": "abandoned", "host_key": None if call.never_ran else call.host_key}
+
+
+def _sized(result: Json) -> Changes:
+    """Return how large a person's result is: its event does not say it, and the model reads no more of it either."""
+    size = 0 if result is None else len(canonical(result))
+    return {"size": size, "truncated_for_model": size > SHOWN_BYTES}
 
 
 def _to_run(call: Call, body: CallReviewed, event: Event) -> Changes:

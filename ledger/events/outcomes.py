@@ -7,6 +7,9 @@ from typing import Any, Final
 
 from ledger.events.call_bodies import CallFailed, CallOutcomeArrivedLate, CallSucceeded
 
+SHOWN_BYTES: Final = 8 * 1024
+"""How much of a result the model reads by default; the whole is kept and readable by pages."""
+
 _LATE: Final = frozenset(field.name for field in fields(CallOutcomeArrivedLate))
 _OF_SUCCESS: Final = tuple(field.name for field in fields(CallSucceeded) if field.name in _LATE)
 _OF_FAILURE: Final = tuple(field.name for field in fields(CallFailed) if field.name in _LATE)

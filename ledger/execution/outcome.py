@@ -12,13 +12,11 @@ from ledger.answers import Failed, NotFound, OutcomeUnknown, Rejected, Unavailab
 from ledger.calls import Call
 from ledger.events import CallFailed, CallSucceeded
 from ledger.events.fields import fits
+from ledger.events.outcomes import SHOWN_BYTES
 from ledger.execution.requests import Ended
 from ledger.strictjson import Limits, encode_result
 
 SafeError: TypeAlias = Callable[[BaseException], str | None]
-
-SHOWN_BYTES = 8 * 1024
-"""How much of a result the model reads by default; the whole is kept and readable by pages."""
 
 _FIXED = "The tool ended with an error of its own; its text is not shown."
 _INTERRUPTED = "The tool was interrupted before it ended."

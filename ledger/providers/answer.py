@@ -6,6 +6,7 @@ from copy import deepcopy
 from typing import Final, Literal, TypeAlias
 
 from ledger.calls import Call
+from ledger.events import outcomes
 from ledger.providers import texts
 from ledger.providers.cut import clip, cut
 from ledger.strictjson import Json, JsonObject, canonical, to_pointer
@@ -17,7 +18,7 @@ Next: TypeAlias = Literal[
     "none", "repair", "ask_user", "await_approval", "query_state", "retry_later", "use_replacement", "stop"
 ]
 
-SHOWN_BYTES: Final = 8 * 1024
+SHOWN_BYTES: Final = outcomes.SHOWN_BYTES
 """How much of a result the model reads by default; the whole is kept and readable by pages."""
 REPAIRS: Final = 3
 """How many rejected proposals of one goal the model may repair by itself."""

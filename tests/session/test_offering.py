@@ -336,6 +336,24 @@ def idling(folder: Path, idle: Any, nap: Any = "active") -> Ledger:
 def nothing() -> None: ...
 
 
+@pytest.mark.parametrize(("size", "cut"), [(20_000, True), (20, False)])
+def test_a_persons_result_can_be_read_on_too(ledger: Ledger, size: int, cut: bool) -> None:
+    """Where it is too large for the answer, as with a tool's own; a small one leaves nothing to read on."""
+
+    @ledger.tool("pay", effect="external")
+    def pay() -> None:
+        """Pay."""
+        raise OSError
+
+    session = ledger.session("s")
+    call_id = session.dispatch(asked(("pay", {}))).calls[0].call_id
+    ledger.resolve(call_id, "happened", result={"log": "y" * size}, by="ada")
+    assert session.wait(0).calls[0].state == "succeeded"
+    assert ("read_result" in names(session.tools())) is cut
+    page = session.dispatch(asked(("read_result", {"pointer": f"result:{call_id}/log", "offset": size - 5}))).calls[0]
+    assert (page.result["text"] if cut else page.code) == ("yyyyy" if cut else "not_offered")
+
+
 def test_a_tool_that_was_hidden_stays_with_its_sessions(tmp_path: Path) -> None:
     """The resumed one is offered it and may call it; a new one is not, even by name; a retired one is left out."""
     with idling(tmp_path, "active") as ledger:
