@@ -22,7 +22,8 @@ class Desk:
     The verdicts of a ledger; no lease is needed, a worker that runs the session meanwhile sees them.
 
     `call` is a call's id, a unique head or tail of it, or a `CallResult`. `by` defaults to the OS user; `note=`,
-    `evidence=` and `verified=` are recorded beside it. All raise `UnknownCall` and `UsageError`.
+    `evidence=` and `verified=` are recorded beside it. All raise `UnknownCall`, `UsageError`, and
+    `IntegrityFailure` for a call that cannot be read.
     """
 
     def __init__(self, wiring: Wiring) -> None:

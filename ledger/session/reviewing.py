@@ -10,7 +10,7 @@ from typing import Any, Final
 from ledger.audit import find_call
 from ledger.calls import Call
 from ledger.catalog.violation import MAX_VIOLATIONS
-from ledger.errors import UsageError, VerdictRefused
+from ledger.errors import IntegrityFailure, UsageError, VerdictRefused
 from ledger.events import (
     Body,
     CallDenied,
@@ -62,12 +62,16 @@ def find(wiring: Wiring, reference: str) -> tuple[Core, Call]:
     """
     Return a call by its id, or by a unique head or tail of it, with its session.
 
-    Raises `UnknownCall` where none or several fit.
+    Raises `UnknownCall` where none or several fit, `IntegrityFailure` where its proposal cannot be read.
     """
     row = find_call(wiring.store, text(reference, "a call"))
     core = Core(wiring, History(row.session_id), SessionOpened())
     core.load()
-    return core, core.history.calls[row.call_id]
+    call = core.history.calls.get(row.call_id)
+    if call is None:
+        hint = "Run `ledger db check`; what a newer release recorded needs that release."
+        raise IntegrityFailure(f"call {row.call_id}: the event that proposed it cannot be read", hint=hint)
+    return core, call
 
 
 def approving(core: Core, call_id: str, who: Reviewer, *, expected: str | None) -> Steps[Verdicts]:

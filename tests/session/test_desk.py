@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
+import sqlite3
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ledger import Ask, Ledger
+from ledger.errors import IntegrityFailure
 from ledger.session.handle import Session
 from tests.session.agents import opened
 
@@ -38,6 +42,21 @@ def test_what_writes_or_waits_has_an_async_twin(kind: type[Any], name: str) -> N
     twin = getattr(kind, {"wait": "await_"}.get(name, f"a{name}"))
     assert inspect.iscoroutinefunction(twin)
     assert inspect.signature(twin).parameters.keys() == inspect.signature(getattr(kind, name)).parameters.keys()
+
+
+def test_a_call_that_cannot_be_read_is_told_as_damaged(tmp_path: Path) -> None:
+    """Its row is there, its proposal is not: the person is sent to the check, whatever they would do."""
+    with asking(tmp_path) as ledger:
+        call_id = waiting(ledger, "s")
+    with contextlib.closing(sqlite3.connect(tmp_path / "ledger.db")) as file:
+        file.execute("drop trigger event_no_update")
+        file.execute("update event set record = ? where call_id = ? and type = 'call.proposed'", (b"{}x", call_id))
+        file.commit()
+    acts = (Ledger.find, Ledger.approve, Ledger.deny, partial(Ledger.resolve, verdict="abandon"))
+    with asking(tmp_path) as ledger:
+        for act in (*acts, partial(Ledger.note, text="Odd.")):
+            with pytest.raises(IntegrityFailure, match=f"{call_id}: the event that proposed it cannot be.*db check"):
+                act(ledger, call_id)
 
 
 def test_every_verdict_can_be_awaited(tmp_path: Path) -> None:
