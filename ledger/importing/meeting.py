@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
+from ledger.events import Event, read_event
 from ledger.importing.identity import is_made_from_content
 from ledger.importing.plan import Planned
-from ledger.importing.refusals import another, changed, went_on
+from ledger.importing.refusals import another, changed, of_another_tenant, went_on
 from ledger.importing.writing import Outbox, Writer
 from ledger.store.port import Store, StoredEvent
 
@@ -32,6 +34,8 @@ class Meeting:
         self.known = sequence > 0
         self.writer = Writer(outbox, session_id, sequence)
         self._session_id = session_id
+        self._store = store
+        self._opening: Event | None = None
         self._stored = _stored(store, session_id, sequence) if self.known else iter(())
         self._owed: dict[str, Planned] = {}
         self._foreign: int | None = None
@@ -49,7 +53,20 @@ class Meeting:
             if self._foreign is not None:
                 raise went_on(self._session_id, self._foreign)
             self._settle()
-        self.writer.add(planned.event)
+        self.writer.add(self._owned(planned.event))
+
+    def _owned(self, event: Event) -> Event:
+        """Return an event that goes on with a recorded session: it has its tenant, and its principal if none."""
+        if not self.known:
+            return event
+        if self._opening is None:
+            [stored] = self._store.read(self._session_id, until=1, limit=1)
+            self._opening = read_event(stored.record, stored)
+        tenant = self._opening.tenant
+        if event.tenant not in (None, tenant):
+            raise of_another_tenant(self._session_id, event.tenant)
+        principal = self._opening.principal if event.principal is None else event.principal
+        return replace(event, tenant=tenant, principal=principal)
 
     def _is_recorded(self, planned: Planned) -> bool:
         """Whether the event stands at its place; false: the record ends before it."""
@@ -91,7 +108,7 @@ class Meeting:
     def _settle(self) -> None:
         """Append the results that have come since for calls that were imported as open."""
         for planned in self._owed.values():
-            self.writer.add(planned.late())
+            self.writer.add(self._owned(planned.late()))
         self._owed.clear()
 
 

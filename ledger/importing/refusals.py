@@ -11,6 +11,7 @@ from ledger.errors import (
     StoreBusy,
     StoreReplaced,
     StoreUnavailable,
+    UsageError,
 )
 
 OF_THE_STORE: Final = (IntegrityFailure, SchemaOutdated, StoreBusy, StoreReplaced, StoreUnavailable)
@@ -46,6 +47,12 @@ def changed(session_id: str, sequence: int, place: str, *, export: bool = False)
 def another(session_id: str) -> TranscriptChanged:
     """Return the refusal of a transcript whose session is recorded, but not from it."""
     return TranscriptChanged(session_id, "another session with this id is recorded", sequence=1)
+
+
+def of_another_tenant(session_id: str, tenant: str) -> UsageError:
+    """Return the refusal of a transcript that goes on for another tenant: a session keeps its own."""
+    hint = "Give that one, or none; or import it under another id (--session)."
+    return UsageError(f"session {session_id!r} belongs to another tenant than {tenant!r}", hint=hint)
 
 
 def went_on(session_id: str, sequence: int, *, export: bool = False) -> TranscriptChanged:

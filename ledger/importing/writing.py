@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import replace
+from typing import Any, Final
 
 from ledger.calls import NEW_CALL, Call, call_row, evolve, fold
 from ledger.errors import LedgerError
@@ -75,10 +76,13 @@ class Writer:
 
     def add(self, event: Event) -> None:
         """Take in the next event; raises `IllegalTransition`, and `JsonRejected` for what JSON cannot hold."""
-        if event.call_id is not None:
+        call_id = event.call_id
+        if call_id is not None:
             place = self._sequence + len(self._drafts) + 1
-            before = NEW_CALL if isinstance(event.body, CallProposed) else self._call(event.call_id)
-            self._calls[event.call_id] = evolve(before, event, place)
+            before = NEW_CALL if isinstance(event.body, CallProposed) else self._call(call_id)
+            if before.call_id and _whose(before) != _whose(event):  # it was imported for somebody, and stays theirs
+                event = replace(event, **_whose(before))
+            self._calls[call_id] = evolve(before, event, place)
         draft = encode(event)
         self._drafts.append(draft)
         self._size += len(draft.head)
@@ -118,3 +122,7 @@ class Writer:
             events += [read_event(stored.record, stored) for stored in page]
             after = page[-1].position
         return fold(events)
+
+
+def _whose(of: Call | Event) -> dict[str, Any]:
+    return {"principal": of.principal, "tenant": of.tenant, "on_behalf_of": of.on_behalf_of}

@@ -284,6 +284,36 @@ def test_whose_it_is() -> None:
     assert {row.row.tenant for row in store.calls(CallFilter(tenant="acme"), limit=9)} == {"acme"}
 
 
+def test_a_longer_transcript_goes_on_for_the_same_ones() -> None:
+    """Where the importer names nobody; a result that comes late is for whom its call is, whoever imports it."""
+    store = MemoryStore()
+    taken(chat(WHOLE[:4]), store, principal="ann", tenant="acme")
+    taken(chat(WHOLE), store)
+    events = [json.loads(record) for record in records(store)]
+    assert {(event["principal"], event["tenant"]) for event in events} == {("ann", "acme")}
+    more = [*WHOLE, asking(("c", "pay", '{"to": "z"}'))]
+    taken(chat(more), store, principal="bob", tenant="acme")
+    taken(chat([*more, result("c", "ok z")]), store, principal="cy")
+    for_whom = [json.loads(record)["principal"] for record in records(store)[len(events) :]]
+    assert for_whom == ["bob"] * 4
+    assert history(store).calls.keys() == {row.row.call_id for row in store.calls(CallFilter(tenant="acme"), limit=9)}
+
+
+def test_a_session_keeps_its_tenant() -> None:
+    """A longer transcript for another one is refused whole; the same one again adds nothing, whoever it is for."""
+    store = MemoryStore()
+    taken(chat(WHOLE[:4]), store, tenant="acme")
+    before = records(store)
+    assert told(taken(chat(WHOLE[:4]), store, tenant="other")) == [("s", "unchanged", 0)]
+    for longer in (WHOLE[:5], WHOLE):
+        [refused] = taken(chat(longer), store, tenant="other").sessions
+        assert (refused.state, str(refused.error).partition(".")[0]) == (
+            "refused",
+            "session 's' belongs to another tenant than 'other'",
+        )
+    assert records(store) == before
+
+
 def test_times_are_those_of_the_source() -> None:
     """A time without a zone is UTC; where there is none, or nonsense, the one before it counts."""
     store = MemoryStore()
