@@ -6,7 +6,7 @@ import asyncio
 import logging
 
 from ledger.calls import Call
-from ledger.errors import LedgerError
+from ledger.errors import LedgerError, UnknownCall
 from ledger.events import CallFailed, CallSucceeded
 from ledger.events.outcomes import late
 from ledger.execution.drive import drive
@@ -41,6 +41,8 @@ class LateOutcome:
                 drive(self._record(ended))
         except LedgerError as error:
             log.warning("late outcome of call %s was not recorded: %s", ended.call_id, error.code)
+        except Exception:
+            log.exception("late outcome of call %s was not recorded", ended.call_id)
         finally:
             self.ended = True
             self._core.adrift.pop(ended.call_id, None)
@@ -65,9 +67,11 @@ def record_late(core: Core, started: Call, end: CallSucceeded | CallFailed) -> S
 
     It settles a needs-review only where no other owner claimed the session, and no other attempt began, since that
     start, and where no earlier attempt is in doubt that it says nothing of; else it is evidence for the reviewer
-    (https://github.com/aegra/aegra/issues/502).
+    (https://github.com/aegra/aegra/issues/502). Raises `UnknownCall` where the session has no such call any more.
     """
+    now = core.history.calls.get(started.call_id)
+    if now is None:
+        raise UnknownCall(f"session {core.session_id!r} has no call {started.call_id} any more")
     settles = not proves_nothing(end, started)  # whether it still does is seen at the append
     body = late(end, token=started.token, settles=settles)
-    now = core.history.calls[started.call_id]
     yield from core.commit([Item(body, now, attempt=started.attempt)], worker=False)

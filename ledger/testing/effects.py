@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn, TypeAlias
 
+from ledger.counting import counted
 from ledger.session.ledger import Ledger
 from ledger.store.port import Append, Appended, Store
 from ledger.testing import crash
@@ -27,14 +28,14 @@ class Effects:
     """
     What happened in the world outside, one label a line in a file: it outlives the process that wrote it.
 
-    A tool adds its effect where it would send, pay or write.
+    A tool adds its effect where it would send, pay or write, under the same label each time that it is the same effect.
     """
 
     def __init__(self, file: Path) -> None:
         self._file = file
 
     def add(self, label: object) -> None:
-        """Let an effect happen; the label says which, e.g. `refund 17`."""
+        """Let an effect happen; the label says which, e.g. `refund 17`: no call id, time or attempt in it."""
         line = " ".join(str(label).splitlines())
         with self._file.open("ab") as file:
             file.write(f"{line}\n".encode())
@@ -67,8 +68,9 @@ def no_second_effect(program: Program, folder: Path, *, kill: bool = False) -> l
     """
     Crash the program before and after each of its appends, start it again, and return what each crash led to.
 
-    Fails where an effect happened more often than without a crash. `kill`: the crash is a forked child's SIGKILL, so
-    no `finally` runs; else it is simulated in this process. The program must do the same each time: a scripted model.
+    Fails where an effect happened more often than without a crash, so also where its label is another one at each
+    start: then nobody could tell a second effect from a first. `kill`: the crash is a forked child's SIGKILL, so no
+    `finally` runs; else it is simulated in this process. The program must do the same each time: a scripted model.
     """
     expected, appends = _reference(program, folder / "no crash")
     outcomes = []
@@ -156,9 +158,10 @@ def _resumed(program: Program, place: Path, point: Point) -> tuple[Counter[str],
 
 
 def _compare(outcome: Outcome, expected: Counter[str]) -> None:
-    more = {label: count for label, count in outcome.effects.items() if count > max(expected[label], 1)}
+    more = {label: count for label, count in outcome.effects.items() if count > expected[label]}
     if more:
-        told = ", ".join(f"{label!r} {count} times" for label, count in sorted(more.items()))
+        each = ((label, counted(count, "time"), expected[label]) for label, count in sorted(more.items()))
+        told = ", ".join(f"{label!r} {times} (without a crash: {usual})" for label, times, usual in each)
         where = f"{outcome.point.when} append {outcome.point.what} ({', '.join(outcome.events)})"
         raise AssertionError(f"after a crash {where} and a resume there was {told}")
 

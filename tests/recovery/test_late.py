@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -185,6 +187,29 @@ def test_a_ledger_that_is_closed_cannot_take_it(slow: Slow, caplog: pytest.LogCa
     with caplog.at_level(logging.WARNING, "ledger.late"):
         slow.finish()
     assert call_id in caplog.text
+
+
+def erase(folder: Path) -> None:
+    """Take the events of the session out of the file."""
+    with contextlib.closing(sqlite3.connect(folder / "ledger.db")) as file:
+        for (name,) in file.execute("select name from sqlite_master where type = 'trigger'").fetchall():
+            file.execute(f'drop trigger "{name}"')
+        file.execute("delete from event where session_id = ?", (SESSION,))
+        file.commit()
+
+
+@pytest.mark.parametrize("how", ["erased", "broken"])
+def test_no_late_outcome_raises(slow: Slow, caplog: pytest.LogCaptureFixture, how: str) -> None:
+    """Neither of a session that is gone, nor where a store raises what no store should: it is logged."""
+    ledger, call_id = overdue(slow)
+    if how == "erased":
+        erase(slow.scene.folder)
+    else:
+        crash.arm(ledger, crash.before("call.outcome_arrived_late"), end=raising(ZeroDivisionError()))
+    with caplog.at_level(logging.WARNING, "ledger.late"):
+        slow.finish()
+    assert f"late outcome of call {call_id} was not recorded" in caplog.text
+    assert ("unknown_call" if how == "erased" else "ZeroDivisionError") in caplog.text
 
 
 def test_secrets_do_not_come_back_with_a_late_outcome(scene: Scene) -> None:

@@ -52,6 +52,24 @@ def test_a_second_payment_is_told(tmp_path: Path) -> None:
         no_second_effect(program, tmp_path)
 
 
+def test_a_second_payment_under_another_name_is_told(tmp_path: Path) -> None:
+    """What never happens without a crash is one effect too many, and the message says so."""
+
+    def program(ledger: Ledger, effects: Effects) -> None:
+        @ledger.tool("pay", effect="read")
+        def pay(context: Any) -> None:
+            """Pay."""
+            effects.add(f"pay {context.attempt}")
+
+        session = ledger.session("s")
+        session.messages()
+        if not session.history.calls:
+            session.call("pay")
+
+    with pytest.raises(AssertionError, match=r"there was 'pay 2' 1 time \(without a crash: 0\)"):
+        no_second_effect(program, tmp_path)
+
+
 def test_what_happens_twice_without_a_crash_may(tmp_path: Path) -> None:
     """The run without a crash says how often each effect belongs there."""
 
