@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.errors import NoDatabase, SchemaOutdated, UsageError
+from ledger.errors import IntegrityFailure, NoDatabase, SchemaOutdated, UsageError
 from ledger.events import CallProposed, Draft
 from ledger.store.maintenance import check, current, locate, place, ready, upgrade
 from ledger.store.port import Append
@@ -193,6 +193,28 @@ def test_a_record_that_is_none_is_named(ledger: Ledger) -> None:
         )
         (fault,) = check(ledger.url).chains.faults
         assert (fault.sequence, fault.why) == (1, "the column record differs from the record")
+
+
+@pytest.mark.parametrize("column", ["event_id", "recorded_at", "type", "tenant", "call_id"])
+def test_a_text_that_is_none_any_more_is_named(ledger: Ledger, column: str) -> None:
+    """A bit that makes a column invalid UTF-8 is the fault of its event, and of no other one."""
+    ledger.harm(f"UPDATE event SET {column} = CAST(X'61FF' AS TEXT) WHERE session_id = 's1' AND sequence = 2")
+    (fault,) = check(ledger.url).chains.faults
+    assert (fault.session_id, fault.sequence, fault.why) == ("s1", 2, f"the column {column} differs from the record")
+
+
+def test_a_schema_that_is_no_text_any_more_is_told(ledger: Ledger) -> None:
+    """SQLite's complaint quotes a name that is no UTF-8; it is an integrity failure all the same, read or opened."""
+    connection = sqlite3.connect(ledger.path, isolation_level=None)
+    connection.execute("PRAGMA writable_schema = ON")
+    connection.execute(
+        "UPDATE sqlite_master SET name = CAST(X'65FF' AS TEXT), tbl_name = CAST(X'65FF' AS TEXT), sql = 'CREATE TABL'"
+        " WHERE name = 'event_span'"
+    )
+    connection.close()
+    for ask in (check, upgrade, ready):
+        with pytest.raises(IntegrityFailure, match="a name in its schema is no text any more"):
+            ask(ledger.url)
 
 
 def test_many_faults_are_counted_and_some_are_named(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import sqlite3
 
 from ledger.errors import StoreError
 from ledger.store.sqlite import door
+from ledger.store.sqlite.faults import FAULTS
 from ledger.store.sqlite.files import Files
 from ledger.store.sqlite.lock import SideLock
 
@@ -25,7 +26,7 @@ class Anchor:
     def __init__(self, files: Files) -> None:
         self._files = files
         self._connection: sqlite3.Connection | None = None
-        with contextlib.suppress(sqlite3.Error):
+        with contextlib.suppress(*FAULTS):
             self._connection = _idle(files)
 
     def close(self) -> None:
@@ -52,7 +53,7 @@ def _idle(files: Files) -> sqlite3.Connection:
         connection.execute("PRAGMA query_only=ON")
         connection.execute("PRAGMA wal_autocheckpoint=0")
         connection.execute("SELECT 1 FROM sqlite_master").fetchall()
-    except sqlite3.Error:
+    except FAULTS:
         connection.close()
         raise
     return connection

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import Final
+from typing import Final, TypeAlias
 
 from ledger.errors import IntegrityFailure, StoreBusy, StoreError, StoreUnavailable
+
+Fault: TypeAlias = sqlite3.Error | UnicodeDecodeError
+
+FAULTS: Final = (sqlite3.Error, UnicodeDecodeError)
+"""What sqlite3 raises; the second where SQLite's own words quote a name in the schema that is no UTF-8 any more."""
 
 _BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL})
 _HINTS: Final = {
@@ -23,8 +28,12 @@ def primary(error: sqlite3.Error) -> int:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
-def translated(error: sqlite3.Error, path: object, *, doing: str) -> StoreError:
+def translated(error: Fault, path: object, *, doing: str) -> StoreError:
     """Return what to raise instead of SQLite's error."""
+    if isinstance(error, UnicodeDecodeError):
+        return IntegrityFailure(
+            f"cannot {doing} {path}: a name in its schema is no text any more", hint=_HINTS[sqlite3.SQLITE_CORRUPT]
+        )
     code = primary(error)
     if code in _BUSY:
         return StoreBusy(

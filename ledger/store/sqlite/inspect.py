@@ -39,6 +39,10 @@ _NO_ROW: Final = (
 
 def chains(connection: sqlite3.Connection) -> Chains:
     """Verify every session: gapless places, chained digests, columns that copy their record, the head at the end."""
+    return sql.tolerant(connection, lambda: _chains(connection))
+
+
+def _chains(connection: sqlite3.Connection) -> Chains:
     tally = Tally()
     for session_id, rows in groupby(connection.execute(_EVENTS), key=itemgetter(0)):
         head = connection.execute(sql.HEAD, (session_id,)).fetchone()
@@ -50,6 +54,10 @@ def chains(connection: sqlite3.Connection) -> Chains:
 
 def orphans(connection: sqlite3.Connection) -> Orphans:
     """Find calls and proposals that lack each other."""
+    return sql.tolerant(connection, lambda: _orphans(connection))
+
+
+def _orphans(connection: sqlite3.Connection) -> Orphans:
     counts, names = [], []
     for condition in (_NO_PROPOSAL, _NO_ROW):
         counts.append(connection.execute(f"SELECT count(*) {condition}").fetchone()[0])

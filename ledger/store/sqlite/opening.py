@@ -12,7 +12,7 @@ from ledger.errors import NoDatabase, StoreUnavailable
 from ledger.ids import Clock
 from ledger.store.schema import Migrate, Tables, outdated
 from ledger.store.sqlite.anchor import Anchor
-from ledger.store.sqlite.faults import translated
+from ledger.store.sqlite.faults import FAULTS, translated
 from ledger.store.sqlite.files import Files
 from ledger.store.sqlite.lock import SideLock
 from ledger.store.sqlite.making import make
@@ -73,7 +73,7 @@ def reading(files: Files) -> Iterator[sqlite3.Connection]:
             yield connection
         finally:
             connection.close()
-    except sqlite3.Error as error:
+    except FAULTS as error:
         raise translated(error, files.database, doing="read") from error
     finally:
         anchor.close()
@@ -93,7 +93,7 @@ def prepare(files: Files, *, create: bool, migrate: Migrate, patience: float) ->
     try:
         with SideLock(files.lock).held(patience):
             return _prepare(files, create=create, migrate=migrate)
-    except sqlite3.Error as error:
+    except FAULTS as error:
         raise translated(error, files.database, doing="open") from error
 
 

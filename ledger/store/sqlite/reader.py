@@ -25,7 +25,7 @@ from ledger.store.port import (
 )
 from ledger.store.sqlite import door, sql
 from ledger.store.sqlite.counting import tallied
-from ledger.store.sqlite.faults import translated
+from ledger.store.sqlite.faults import FAULTS, translated
 from ledger.store.sqlite.files import Files
 from ledger.store.sqlite.filters import call_where, event_where
 from ledger.store.sqlite.hints import look
@@ -71,19 +71,25 @@ class Readers:
                 connection.close()
                 raise
             self._give_back(connection)
-        except sqlite3.Error as error:
+        except FAULTS as error:
             raise translated(error, self.files.database, doing="read") from error
 
     @contextmanager
-    def snapshot(self) -> Iterator[sqlite3.Connection]:
-        """Let every read of this thread see the same state, until the end of the block."""
+    def snapshot(self, *, tolerant: bool = False) -> Iterator[sqlite3.Connection]:
+        """
+        Let every read of this thread see the same state, until the end of the block.
+
+        `tolerant`: a text that is no UTF-8 is read with escapes from the first, for what cannot be read once more.
+        """
         with self.connection() as connection:
             connection.execute("BEGIN")
             self._pinned.connection = connection
+            connection.text_factory = sql.text if tolerant else str
             try:
                 yield connection
             finally:
                 self._pinned.connection = None
+                connection.text_factory = str
                 connection.execute("ROLLBACK")
 
     def _take(self) -> sqlite3.Connection:
@@ -132,6 +138,13 @@ def open_reader(files: Files) -> sqlite3.Connection:
         connection = files.connect("ro", immutable=True)
         connection.execute("PRAGMA query_only=ON")
         return connection
+    except FAULTS:
+        connection.close()
+        raise
+
+
+def _fetched(connection: sqlite3.Connection, statement: str, values: Sequence[Any]) -> list[Row]:
+    return sql.tolerant(connection, lambda: sql.run(connection, statement, values).fetchall())
 
 
 class SqliteReader:
@@ -142,7 +155,7 @@ class SqliteReader:
 
     def _all(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
         with self._readers.connection() as connection:
-            return sql.run(connection, statement, values).fetchall()
+            return _fetched(connection, statement, values)
 
     def head(self, session_id: str) -> Head | None:
         """Return where the session stands; see `Reader.head`."""
@@ -159,7 +172,7 @@ class SqliteReader:
         """Return events over all sessions; see `Reader.events`."""
         with self._readers.connection() as connection:
             found = event_where(where, after, look(connection, where, limit))
-            rows = sql.run(connection, found.select(STORED), (*found.values, limit)).fetchall()
+            rows = _fetched(connection, found.select(STORED), (*found.values, limit))
         return list(map(sql.stored_event, rows))
 
     def settled(self) -> Settled:
@@ -171,13 +184,13 @@ class SqliteReader:
         """Return calls; see `Reader.calls`."""
         with self._readers.connection() as connection:
             found = call_where(where, after, look(connection, where, limit))
-            rows = sql.run(connection, found.select(PLACED), (*found.values, limit)).fetchall()
+            rows = _fetched(connection, found.select(PLACED), (*found.values, limit))
         return list(map(sql.placed_call, rows))
 
     def tally(self, where: CallFilter, by: tuple[GroupKey, ...]) -> Sequence[Tally]:
         """Count calls; see `Reader.tally`."""
         with self._readers.snapshot() as connection:
-            return tallied(connection, where, by)
+            return sql.tolerant(connection, lambda: tallied(connection, where, by))
 
     def call(self, call_id: str) -> CallRow | None:
         """Return a call's row."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from ledger.calls import CallRow
 from ledger.errors import IntegrityFailure
@@ -14,6 +14,8 @@ from ledger.store.columns import CALL_COLUMNS, CALL_LIST, EVENT_COLUMNS, IDENTIT
 from ledger.store.port import Head, PlacedCall, StoredEvent
 from ledger.store.rules import Link
 from ledger.strictjson import canonical
+
+_Found = TypeVar("_Found")
 
 _HIGHEST: Final = 2**62  # no head comes near it, and what an append adds fits in 64 bits
 
@@ -165,11 +167,12 @@ def bindable(row: Sequence[Any]) -> Row:
 def readable(row: Row) -> Row:
     """Return a row without binary columns as it was before `bindable`."""
     if bytes in map(type, row):
-        return tuple(_text(value) if isinstance(value, bytes) else value for value in row)
+        return tuple(text(value) if isinstance(value, bytes) else value for value in row)
     return row
 
 
-def _text(value: bytes) -> str:
+def text(value: bytes) -> str:
+    """Return the text that bytes hold, those of no text as escapes; for a connection's `text_factory`, too."""
     try:
         return value.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:  # not of our making: the check names it
@@ -212,6 +215,25 @@ def run(connection: sqlite3.Connection, statement: str, values: Sequence[Any] = 
         if not any(map(is_odd, values)):
             raise
     return connection.execute(statement, bindable(values))
+
+
+def tolerant(connection: sqlite3.Connection, read: Callable[[], _Found]) -> _Found:
+    """
+    Return what `read` reads by this connection; where a text is no UTF-8 (a flipped bit), by reading it once more.
+
+    sqlite3 refuses such a text and all rows with it; with the escapes of `text` the rest can be read, and the row be
+    named. Only then, as a factory costs a call for each text.
+    """
+    try:
+        return read()
+    except sqlite3.OperationalError as error:
+        if not str(error).startswith("Could not decode to UTF-8"):  # the driver's own words; it has no code for it
+            raise
+    before, connection.text_factory = connection.text_factory, text
+    try:
+        return read()
+    finally:
+        connection.text_factory = before
 
 
 def stored_event(row: Row) -> StoredEvent:

@@ -37,7 +37,7 @@ class SqliteStore(Grouped, SqliteReader):
     def rebuild(self, rows: Iterator[CallRow], *, write: bool) -> Sequence[Difference]:
         """Compare the projection with folded rows, in one state of the ledger; see `Store.rebuild`."""
         if not write:
-            with self._pool.snapshot() as connection:
+            with self._pool.snapshot(tolerant=True) as connection:
                 return differences(connection, rows)
         try:
             return self._writer.alone(lambda connection: self._rewritten(connection, rows))
@@ -57,7 +57,7 @@ class SqliteStore(Grouped, SqliteReader):
     def reindex(self, *, write: bool) -> Sequence[tuple[str, int]]:
         """Compare what is looked up beside the calls with the events; see `Store.reindex`."""
         if not write:
-            with self._pool.snapshot() as connection:
+            with self._pool.snapshot(tolerant=True) as connection:
                 return compare(connection, write=False)
         try:
             return self._writer.alone(lambda connection: compare(connection, write=True))
@@ -97,14 +97,14 @@ class ReadOnlySqliteStore(Refusing, SqliteReader):
         """Compare the projection with folded rows; see `Store.rebuild`. Refuses to write."""
         if write:
             raise read_only(rows)
-        with self._pool.snapshot() as connection:
+        with self._pool.snapshot(tolerant=True) as connection:
             return differences(connection, rows)
 
     def reindex(self, *, write: bool) -> Sequence[tuple[str, int]]:
         """Compare what is looked up beside the calls with the events; see `Store.reindex`. Refuses to write."""
         if write:
             raise read_only(write)
-        with self._pool.snapshot() as connection:
+        with self._pool.snapshot(tolerant=True) as connection:
             return compare(connection, write=False)
 
     def close(self) -> None:

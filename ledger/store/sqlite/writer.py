@@ -268,6 +268,7 @@ class Writer:
     def _open(self) -> tuple[sqlite3.Connection, Identity]:
         if self._connection is None or self._identity is None:
             connection = self.files.writer()
+            connection.text_factory = sql.text  # a flipped bit in one session's head takes no other one's commit
             try:
                 self._identity = Identity(self.files, self._place)
                 self._place = self._identity.database

@@ -7,20 +7,20 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 from ledger.errors import StoreError, StoreUnavailable
 from ledger.store.maintenance import current, ready
-from ledger.store.port import Store
+from ledger.store.port import Append, CallFilter, EventFilter, Store
 from ledger.store.schema import HEAD
 from ledger.store.sqlite.files import Files
 from ledger.store.sqlite.reader import Readers
 from ledger.store.sqlite.store import SqliteStore
 from ledger.store.urls import open_store
-from ledger.testing.contract.building import add, ids
+from ledger.testing.contract.building import Story, add, ids, note
 
 NOBODY = 65534
 
@@ -83,6 +83,39 @@ def test_connections_are_used_again(store: Store) -> None:
     with pytest.raises(StoreUnavailable, match="no such table"), pool.connection() as connection:
         connection.execute("SELECT * FROM nowhere")
     assert len(pool._idle) == 1
+
+
+def test_a_text_that_is_none_any_more_takes_no_other_row_with_it(store: Store, path: Path) -> None:
+    """Columns that a flipped bit made invalid UTF-8 are read with an escape, and the next read is as quick as ever."""
+    story = Story("s2")
+    drafts = (story.event(note("hello")), story.propose("c1"))
+    store.append(Append(session_id="s2", drafts=drafts, calls=story.rows("c1")))
+    assert isinstance(store, SqliteStore)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("DROP TRIGGER event_no_update")
+        connection.execute("UPDATE event SET tool = CAST(X'61FF' AS TEXT) WHERE session_id = 's2' AND sequence = 2")
+        connection.execute("UPDATE call SET tool = CAST(X'61FF' AS TEXT)")
+        connection.execute("UPDATE session_head SET owner = CAST(X'61FF' AS TEXT) WHERE session_id = 's2'")
+        connection.execute("UPDATE session_tag SET value = CAST(X'61FF' AS TEXT) WHERE name = 'tenant'")
+    assert [event.tool for event in store.read("s2", limit=10)] == [None, "a\\xff"]
+    assert [event.tool for event in store.events(EventFilter(), limit=10)] == [None, None, "a\\xff"]
+    assert [placed.row.tool for placed in store.calls(CallFilter(), limit=10)] == ["a\\xff"]
+    assert [tally.key for tally in store.tally(CallFilter(), ("tool",))] == [("a\\xff",)]
+    assert [row.owner for row in store.sessions(limit=10)] == [None, "a\\xff"]
+    head = store.head("s2")
+    assert head is not None
+    assert head.owner == "a\\xff"
+    assert [call_id for call_id, _, _ in store.rebuild(iter(()), write=False)] == ["c1"]
+    assert [name for name, _ in store.reindex(write=False)] == ["session_tag"]
+    assert [connection.text_factory for connection in store._pool._idle] == [str]
+
+
+def test_a_head_that_is_no_text_any_more_can_be_appended_to(store: Store, path: Path) -> None:
+    """Its events and those of others are recorded: who owned it is another one, whoever that was."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("UPDATE session_head SET owner = CAST(X'61FF' AS TEXT)")
+    add(store, "s1", "b")
+    assert ids(store.read("s1", limit=10)) == ["a", "b"]
 
 
 def test_a_reading_connection_cannot_write(store: Store) -> None:
