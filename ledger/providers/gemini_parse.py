@@ -203,8 +203,20 @@ def _items(whole: JsonObject, candidate: JsonObject, content: JsonObject, parts:
         items["response"] = others
     candidates = whole.get("candidates")
     if isinstance(candidates, list | tuple) and len(candidates) > 1:
-        items["candidates"] = [plain(view(other) or other) for other in candidates[1:]]
+        items["candidates"] = [_other(other) for other in candidates[1:]]
     return items or None
+
+
+def _other(candidate: object) -> Json:
+    """Return another candidate without its calls: nobody runs them, and no schema says what in them is sensitive."""
+    whole = _shallow(view(candidate))
+    content = _shallow(view(whole.get("content")))
+    parts = parts_of(content)
+    texts = [part for part in parts if "functionCall" not in part]
+    if len(texts) == len(parts):
+        return plain(view(candidate) or candidate)
+    said = {"role": "model", "parts": texts}
+    return plain({key: value for key, value in whole.items() if key != "logprobsResult"} | {"content": said})
 
 
 def _simple(parts: Sequence[JsonObject]) -> bool:

@@ -157,5 +157,15 @@ def _items(whole: JsonObject, choice: JsonObject, message: JsonObject, calls: li
     items["choice"] = rest(choice, {"message", "finish_reason", "index"})
     others = whole.get("choices")
     if isinstance(others, list | tuple) and len(others) > 1:
-        items["choices"] = [plain(view(other) or other) for other in others[1:]]
+        items["choices"] = [_other(other) for other in others[1:]]
     return {key: value for key, value in items.items() if value} or None
+
+
+def _other(choice: object) -> Json:
+    """Return another choice without its calls: nobody runs them, and no schema says what in them is sensitive."""
+    whole = view(choice)
+    message = view(whole.get("message")) if whole is not None else None
+    if whole is None or message is None:
+        return plain(whole or choice)
+    said = {key: value for key, value in message.items() if key not in ("function_call", "tool_calls")}
+    return plain({key: value for key, value in whole.items() if key != "logprobs"} | {"message": said})

@@ -34,8 +34,8 @@ from ledger.history import History
 from ledger.session.appending import AFTER_CLOSE, DECIDED, Item, Prepared
 from ledger.session.budget import Budget
 from ledger.session.lease import is_dead
-from ledger.session.redaction import scrub_body
 from ledger.session.seat import Seat, Worker
+from ledger.session.secrets import Secrets
 from ledger.session.told import Told
 from ledger.session.wiring import Wiring
 from ledger.store.places import together
@@ -54,8 +54,8 @@ class Core:
     """
     Shared by all handles of a session in one ledger; who has the `seat` works on it.
 
-    `secrets` keeps the true arguments of calls whose sensitive values were redacted before disk, `secret_texts` those
-    values: they exist in this process only. `adrift` are calls that nobody waits for any more and that still run here.
+    `secrets` are the values that are masked before disk, and the true arguments of the calls that hold any: they exist
+    in this process only. `adrift` are calls that nobody waits for any more and that still run here.
     """
 
     wiring: Wiring
@@ -72,12 +72,14 @@ class Core:
     budget: Budget = field(default_factory=Budget)
     notified: int | None = None  # the listeners know what ended up to here; None: before the session was first read
     told: Told = field(default_factory=Told)  # what the model of the handle knows that works on it now
-    secrets: dict[str, Any] = field(default_factory=dict)
-    secret_texts: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    secrets: Secrets = field(init=False)
     adrift: dict[str, Member] = field(default_factory=dict)
     patience: float = 0.0  # until when (monotonic) another owner is waited for
     seat: Seat = field(default_factory=Seat)
     broken_off: int = 0  # how often something broke off: every handle recovers again then
+
+    def __post_init__(self) -> None:
+        self.secrets = self.wiring.secrets_of(self.session_id)
 
     @property
     def session_id(self) -> str:
@@ -248,11 +250,9 @@ class Core:
 
     def _timely(self, item: Item, before: Call) -> Body:
         """Return the body as it must be now: what others recorded meanwhile is known only at the append."""
-        body = item.body
+        body = self.secrets.scrubbed_body(item.body)
         if isinstance(body, CallStarted) and body.token != self.token:
             return replace(body, token=self.token)  # known only once the lease is counted on
-        if self.secret_texts:
-            body = scrub_body(body, tuple({text for texts in self.secret_texts.values() for text in texts}))
         if isinstance(body, CallOutcomeArrivedLate) and body.settles:
             another = before.attempt != item.attempt or self.history.claimed_since(before)
             return replace(body, settles=False) if another else body

@@ -25,7 +25,7 @@ def hosted_items(core: Core, reply: Reply, number: int) -> list[Item]:
             call = _earlier(core, hosted)
         else:
             call = _stub(core, hosted, reply, place=(number, index))
-            items.append(Item(_proposal(hosted, reply), call, actor="model"))
+            items.append(Item(_proposal(core, hosted, reply), call, actor="model"))
             index += 1
         end = hosted_end(hosted)
         if call is not None and end is not None:
@@ -57,12 +57,16 @@ def _stub(core: Core, hosted: HostedCall, reply: Reply, place: tuple[int, int]) 
     )
 
 
-def _proposal(hosted: HostedCall, reply: Reply) -> CallProposed:
+def _proposal(core: Core, hosted: HostedCall, reply: Reply) -> CallProposed:
     from ledger.providers.imported import arguments_of
 
+    raw, given = hosted.raw, arguments_of(hosted)
+    arguments = core.secrets.scrubbed(given)
+    masked = arguments is not given or core.secrets.scrubbed(raw) != raw
     return CallProposed(
-        raw_arguments=hosted.raw,
-        arguments=arguments_of(hosted),
+        raw_arguments=None if masked else raw,
+        arguments=arguments,
+        redacted=masked,
         provider_call_id=hosted.provider_call_id,
         provider=reply.provider,
         model=reply.model,

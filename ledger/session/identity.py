@@ -41,7 +41,7 @@ class Shape:
         if self.tool != self.home(call.tool):
             return False
         if self.arguments is None or call.arguments is None:
-            return self.arguments is call.arguments and self.raw == call.raw_arguments
+            return self.arguments is call.arguments and (call.redacted or self.raw == call.raw_arguments)
         return self.same(call, self.arguments)
 
     def keyed_apart(self, call: Call) -> bool:

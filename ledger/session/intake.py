@@ -11,6 +11,7 @@ from ledger.catalog import Tool
 from ledger.events import Body, CallApprovalRequested, CallDenied, CallRejected, TurnRecorded
 from ledger.execution.batch import Member, planned
 from ledger.execution.requests import Steps
+from ledger.providers.bare import bare
 from ledger.providers.choice import forbids_calls
 from ledger.providers.port import ProposedCall, Reply
 from ledger.session.core import Core, Item
@@ -18,10 +19,10 @@ from ledger.session.endings import cancelled
 from ledger.session.gating import has_user_code, pass_gates, resource_keys
 from ledger.session.hosted import hosted_items
 from ledger.session.offering import choosable
-from ledger.session.redaction import has_sensitive, sensitive
+from ledger.session.redaction import NO_TEXT
 from ledger.session.repeats import RETIRED, repeated
 from ledger.session.running import Interrupted, Runner
-from ledger.session.work import Work, digest_of, examine, intent_of, proposed
+from ledger.session.work import Work, digest_of, examine, intent_of, learn, may_hold_secrets, proposed, shown
 from ledger.strictjson import digest
 
 OnRejection: TypeAlias = Literal["run_rest", "run_none"]
@@ -71,11 +72,22 @@ def take_in(core: Core, reply: Reply, terms: Terms) -> Steps[int]:
 def proposals(core: Core, reply: Reply, terms: Terms, number: int) -> tuple[list[Item], list[Work]]:
     """Return the turn and its intents as events, with each call taken through the pure gates."""
     works = [_work(core, call, reply, terms, place=(number, index)) for index, call in enumerate(reply.calls)]
-    items = [Item(turn_body(core, reply, terms), turn=number, actor="model")]
+    for work, call in zip(works, reply.calls, strict=True):
+        learn(core, work, call.raw, call.arguments)  # what a later call calls sensitive may stand in an earlier one
+    asked = list[Item]()
     for work, call in zip(works, reply.calls, strict=True):
         _examine(core, work, call, reply, terms)
-        items.append(_proposal(core, work, call, reply, terms))
-    return items, works
+        asked.append(_proposal(core, work, call, reply, terms))
+    body = turn_body(core, reply, terms)
+    if body.items is not None and any(_may_be_quoted(core, work) for work in works):
+        body = replace(body, items=bare(body.items))
+    return [Item(body, turn=number, actor="model"), *asked], works
+
+
+def _may_be_quoted(core: Core, work: Work) -> bool:
+    """Whether what else the provider sent may hold a secret of the call: a copy of its arguments, or a part of them."""
+    masked = work.proposal is not None and work.proposal.redacted
+    return masked or may_hold_secrets(core, work.stub, work.version)
 
 
 def turn_body(core: Core, reply: Reply, terms: Terms) -> TurnRecorded:
@@ -138,8 +150,9 @@ def _examine(core: Core, work: Work, call: ProposedCall, reply: Reply, terms: Te
 def _proposal(core: Core, work: Work, call: ProposedCall, reply: Reply, terms: Terms) -> Item:
     version = work.version
     repaired = _repaired(core, call.name)
-    undecoded = work.intent is None and version is not None and has_sensitive(version.schema)
-    masked = bool(work.secrets) or undecoded
+    masked = bool(work.secrets)
+    if work.intent is None:
+        masked = may_hold_secrets(core, work.stub, version) or core.secrets.scrubbed(call.raw) != call.raw
     work.proposal = intent_of(
         core,
         work,
@@ -234,11 +247,9 @@ def rebuilt(core: Core, call: Call, tool: Tool | None) -> Work:
     if tool is not None and never_started and isinstance(call.to_run, dict):
         work.to_run = tool.with_defaults(call.to_run)
     work.digest = digest(work.to_run)
-    if call.call_id in core.secrets:
-        work.to_run = core.secrets[call.call_id]
+    true = core.secrets.truths.get(call.call_id)
+    if true is not None:
+        work.intent, work.to_run, work.secrets = true.intent, true.to_run, NO_TEXT
+        work.recorded_run = shown(core, work, true.to_run)[0]
         work.digest = digest_of(core, work.to_run, masked=True)
-        work.recorded, work.secrets = (
-            call.arguments,
-            sensitive(work.version.schema if work.version else {}, work.to_run)[1],
-        )
     return work

@@ -12,7 +12,7 @@ from ledger.schema_migration.judging import to_run
 from ledger.session.carrying import same_intent, same_run, told_apart
 from ledger.session.core import Core
 from ledger.session.redaction import sensitive
-from ledger.session.work import digest_of
+from ledger.session.work import truly_same
 
 _NOW = 2**62  # behind every event
 
@@ -78,12 +78,13 @@ def _conflict(core: Core, asked: list[Call], call: ProposedCall, key: str) -> Ke
 def _same(core: Core, found: Call, call: ProposedCall) -> bool:
     decoded = decode(call.raw, call.arguments, needs_arguments=False)
     if not isinstance(decoded, dict):
-        return found.arguments is None and found.raw_arguments == call.raw
+        return found.arguments is None and (found.redacted or found.raw_arguments == call.raw)
     version = core.wiring.registry.form(call.name)
-    shown, secrets = sensitive(version.schema if version else {}, decoded)
-    if secrets and version is not None and found.call_id in core.wiring.masked:
-        return digest_of(core, to_run(version, decoded), masked=True) == found.arguments_digest
+    shown = sensitive(version.schema if version else {}, decoded)[0]
     number = version.version if version is not None and version.tool == call.name else None
     run = [to_run(version, each) if version is not None else each for each in (decoded, shown)]
+    known = truly_same(core, found, number, decoded, run[0])
+    if known is not None:
+        return known
     # Who writes a default out asks for what ran: told to take another key, it would run twice.
     return same_intent(core, found, number, decoded, shown) or same_run(core, found, number, *run)

@@ -55,7 +55,6 @@ class LateOutcome:
             end = end.failed
         mine = self._core
         core = Core(mine.wiring, History(mine.session_id), mine.opening, principal=mine.principal, tenant=mine.tenant)
-        core.secret_texts = mine.secret_texts
         yield from core.refresh()
         context = ended.run.context if ended.run is not None else None
         yield from record_late(core, self._started, Settler(core, self._work, context).finished(end))

@@ -28,6 +28,7 @@ from ledger.providers.estimate import estimated_tokens
 from ledger.providers.names import original_name
 from ledger.providers.port import ProposedCall, Reply
 from ledger.providers.transcripts import complete
+from ledger.schema_migration.judging import to_run
 from ledger.session.border import principal_id, wire
 from ledger.session.carrying import same_intent
 from ledger.session.core import Core, Item
@@ -42,6 +43,7 @@ from ledger.session.resuming import Recovered, resume
 from ledger.session.seat import Worker
 from ledger.session.stepwise import advance
 from ledger.session.told import Told
+from ledger.session.work import truly_same
 from ledger.strictjson import JsonObject, canonical
 
 T = TypeVar("T")
@@ -387,7 +389,12 @@ def _shape(core: Core, call: ProposedCall) -> Shape:
     decoded = decode(call.raw, call.arguments, needs_arguments=needs)
     if not isinstance(decoded, dict):
         return Shape(name, None, None if version and has_sensitive(version.schema) else call.raw, home=home)
-    shown, secrets = sensitive(version.schema if version else {}, decoded)
+    shown = sensitive(version.schema if version else {}, decoded)[0]
     number = version.version if version is not None and name == call.name else None
-    raw = None if secrets else call.raw
-    return Shape(name, shown, raw, lambda found, masked: same_intent(core, found, number, decoded, masked), home)
+    run = to_run(version, decoded) if version is not None else decoded
+
+    def same(found: Call, masked: Any) -> bool:
+        known = truly_same(core, found, number, decoded, run)
+        return same_intent(core, found, number, decoded, masked) if known is None else known
+
+    return Shape(name, shown, call.raw, same, home)

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any, Final, TypeVar
-from urllib.parse import quote, quote_plus, unquote
+from typing import Any, Final
+from urllib.parse import unquote
 
 from ledger.catalog import Violation
 from ledger.catalog.patterns import PatternRefused, PatternTooCostly, compile_pattern
-from ledger.events.fields import fields_of
-from ledger.strictjson import JsonObject, canonical, from_pointer, printable, resolve, to_pointer
-
-T = TypeVar("T")
+from ledger.strictjson import JsonObject, canonical, from_pointer, resolve, to_pointer
 
 MASK: Final = "[redacted]"
-_KEPT: Final = ("digest", "key", "_id", "_of", "_at", "worker", "owner", "validator", "deadline")
-_SHORTEST: Final = 4
-"""Shorter secrets are masked at their place only: replacing them everywhere would hide ordinary text."""
-_NO_TEXT: Final = ("",)
+NO_TEXT: Final = ("",)
 """The secrets of what was masked and has no text that could be found elsewhere: true, null, nothing at all."""
 _WITHOUT_A_QUOTE: Final = (
     "invalid_json",
@@ -52,7 +44,7 @@ def sensitive(schema: Any, arguments: Any) -> tuple[Any, tuple[str, ...]]:
         return arguments, ()
     if masked is MASK and isinstance(arguments, dict):
         masked = {MASK: MASK}
-    return masked, tuple(dict.fromkeys(secrets)) or _NO_TEXT
+    return masked, tuple(dict.fromkeys(secrets)) or NO_TEXT
 
 
 def _mask(root: Any, schema: Any, value: Any, secrets: list[str], seen: set[int]) -> Any:
@@ -62,7 +54,7 @@ def _mask(root: Any, schema: Any, value: Any, secrets: list[str], seen: set[int]
     seen.add(id(schema))
     masked = _inside(root, schema, value, secrets, seen)
     if schema.get("x-sensitive") is True or schema.get("writeOnly") is True:
-        secrets.extend(_texts(value))
+        secrets.extend(texts_of(value))
         return MASK
     return masked
 
@@ -73,7 +65,7 @@ def _inside(root: Any, schema: JsonObject, value: Any, secrets: list[str], seen:
         value = _mask(root, other, value, secrets, seen)
     if isinstance(value, dict):
         if names := _secret_names(root, schema, value):
-            secrets.extend((*names, *_texts(value)))
+            secrets.extend((*names, *texts_of(value)))
             return MASK
         found = {key: _each(root, _of_property(schema, key), item, secrets) for key, item in value.items()}
         return found if any(found[key] is not value[key] for key in value) else value
@@ -147,13 +139,14 @@ def _branches(root: Any, schema: JsonObject) -> Iterator[Any]:
         yield from schema.get(keyword, {}).values()
 
 
-def _texts(value: Any) -> Iterator[str]:
+def texts_of(value: Any) -> Iterator[str]:
+    """Yield the texts and numbers of a value, as texts: by these a secret is found elsewhere."""
     if isinstance(value, dict):
         for item in value.values():
-            yield from _texts(item)
+            yield from texts_of(item)
     elif isinstance(value, list):
         for item in value:
-            yield from _texts(item)
+            yield from texts_of(item)
     elif isinstance(value, str):
         yield value
     elif isinstance(value, int | float) and not isinstance(value, bool):
@@ -192,12 +185,22 @@ def alike(first: Any, second: Any) -> bool:
     if first in masked or second in masked:
         return True
     if isinstance(first, dict) and isinstance(second, dict):
-        return first.keys() == second.keys() and all(alike(first[key], second[key]) for key in first)
+        return _alike_objects(first, second)
     if isinstance(first, list) and isinstance(second, list):
         return len(first) == len(second) and all(map(alike, first, second))
     if isinstance(first, str) and isinstance(second, str):
         return first == second or _fits(first, second) or _fits(second, first)
     return canonical(first) == canonical(second)
+
+
+def _alike_objects(first: JsonObject, second: JsonObject) -> bool:
+    """The same of two objects: names may be masked as well, and then nobody knows which member is which."""
+    both = first.keys() & second.keys()
+    if not all(alike(first[key], second[key]) for key in both):
+        return False
+    left, right = first.keys() - both, second.keys() - both
+    pairs = ((left, right), (right, left))
+    return all(any(_fits(key, name) or _fits(name, key) for name in others) for keys, others in pairs for key in keys)
 
 
 def _fits(masked: str, text: str) -> bool:
@@ -239,49 +242,3 @@ def quotes(schema: Any, code: str, pointer: str | None) -> bool:
     Nobody knows where the sensitive places of a text are that could not be decoded.
     """
     return has_sensitive(schema) and (code not in _WITHOUT_A_QUOTE or bool(pointer))
-
-
-def scrub_body(body: T, secrets: tuple[str, ...]) -> T:
-    """Return an event's body with every secret masked in it; digests, ids, times and closed words stay."""
-    changes = {
-        field.name: scrub(getattr(body, field.name), secrets, keys=field.name != "violations")
-        for field in fields_of(type(body))
-        if not field.choices and not field.name.endswith(_KEPT)
-    }
-    return dataclasses.replace(body, **changes)  # type: ignore[type-var]  # every body is a dataclass
-
-
-def scrub(value: Any, secrets: tuple[str, ...], *, keys: bool = True) -> Any:
-    """
-    Return the value with every secret masked in its texts and keys (a tool may repeat what it was given).
-
-    `keys`: whether the value's keys may be a tool's; those of the ledger's own objects are no secret.
-    """
-    spelled = {each for secret in secrets if len(secret) >= _SHORTEST for each in _spellings(secret)}
-    found = sorted(spelled, key=len, reverse=True)
-    return _scrub(value, found, keys=keys) if found else value
-
-
-def _spellings(secret: str) -> Iterator[str]:
-    """Yield a secret as a text may quote it: itself, inside of JSON, as Python shows it, in a URL, in our own words."""
-    yield secret
-    if not (secret.isalnum() and secret.isascii()):
-        yield from (json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], repr(secret)[1:-1])
-        yield printable(secret, len(secret))
-        with suppress(UnicodeError):  # half of a surrogate pair has no place in a URL
-            yield from (quote(secret, safe=""), quote(secret), quote_plus(secret))
-
-
-def _scrub(value: Any, secrets: list[str], *, keys: bool) -> Any:
-    if isinstance(value, str):
-        for secret in secrets:
-            value = value.replace(secret, MASK)
-        return value
-    if isinstance(value, list | tuple):
-        return type(value)(_scrub(item, secrets, keys=keys) for item in value)
-    if isinstance(value, dict):
-        named = ((_scrub(key, secrets, keys=True) if keys else key, item) for key, item in value.items())
-        return {key: _scrub(item, secrets, keys=keys) for key, item in named}
-    if isinstance(value, int | float) and any(each in secrets for each in _texts(value)):
-        return MASK
-    return value

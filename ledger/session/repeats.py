@@ -10,7 +10,7 @@ from ledger.events import Body, CallFlagged
 from ledger.session.carrying import same_intent, same_run, told_apart
 from ledger.session.core import Core
 from ledger.session.gating import PURE_GATES, passed
-from ledger.session.work import Work
+from ledger.session.work import Work, truly_same
 from ledger.strictjson import digest
 
 RETIRED: Final = "tool_retired"
@@ -107,10 +107,18 @@ def _asks_for_the_same(core: Core, call: Call, work: Work) -> bool:
 
 
 def _same_arguments(core: Core, call: Call, work: Work) -> bool:
-    """Compare what would run, in the form of one version; a digest tells masked values in its own process only."""
+    """
+    Compare what would run, in the form of one version; what was masked can be told in its own process only.
+
+    Each in the world of the recorded call: one that stands there in clear is compared in clear, whatever is known by
+    now to be a secret.
+    """
     number, recorded = work.stub.schema_version, call.arguments_digest
     if work.refusal is not None:  # of a retired tool: nobody has worked out what would run
         return same_intent(core, call, number, work.intent, work.recorded)
-    if call.schema_version != number or (call.redacted and call.call_id not in core.wiring.masked):
+    known = truly_same(core, call, number, work.intent, work.to_run)
+    if known is not None:
+        return known
+    if call.schema_version != number or call.redacted:
         return same_run(core, call, number, work.to_run, work.recorded_to_run())
-    return recorded == work.digest if recorded is not None else digest(call.arguments) == digest(work.recorded)
+    return digest(work.to_run) == recorded if recorded is not None else digest(call.arguments) == digest(work.intent)

@@ -192,7 +192,7 @@ def tool_of(core: Core, call: Call) -> Tool | None:
 
 def _lost(core: Core, call: Call) -> bool:
     """Whether the true arguments were redacted before disk and died with the process that had them."""
-    return call.redacted and call.call_id not in core.secrets
+    return call.redacted and call.call_id not in core.secrets.truths
 
 
 def _pure_gates(core: Core, work: Work, decision: Decision) -> Decision:
@@ -224,7 +224,8 @@ def check_again(core: Core, work: Work) -> None:
     if not known and call.schema_version is not None:
         return
     raw = call.raw_arguments if call.executed is None else None  # what an upcast made of them is no text any more
-    examine(core, work, raw, core.secrets.get(call.call_id, call.to_run), seen)
+    true = core.secrets.truths.get(call.call_id)
+    examine(core, work, raw, call.to_run if true is None else true.intent, seen)
     if call.executed is not None:
         work.intent = work.recorded = call.arguments
 

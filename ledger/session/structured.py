@@ -23,7 +23,8 @@ from ledger.session.core import Core, Item
 from ledger.session.hosted import hosted_items
 from ledger.session.intake import Terms, turn_body
 from ledger.session.loop import Loop
-from ledger.session.redaction import MASK, UNSHOWN, has_sensitive, hidden, quotes, scrub, sensitive
+from ledger.session.redaction import MASK, UNSHOWN, has_sensitive, hidden, quotes, sensitive
+from ledger.session.scrubbing import scrub
 from ledger.strictjson import ARGUMENTS, JsonObject, canonical, decode, digest
 
 REGENERATIONS: Final = 3
@@ -166,14 +167,14 @@ def _record(judge: Judge, form: WireFormat, core: Core, reply: Reply, terms: Ter
     number = core.history.turns[-1].number + 1 if core.history.turns else 1
     violations = yield from judge.violations(reply)
     body = turn_body(core, reply, terms)
-    if body.text is not None and has_sensitive(judge.output.schema):
-        body = replace(body, text=_shown(reply, judge.output), items=None)
+    if has_sensitive(judge.output.schema):
+        body = replace(body, text=None if body.text is None else _shown(reply, judge.output), items=None)
     schema = digest(judge.output.schema)
     attempt = _attempt(core.history, schema)
     again = bool(violations) and attempt <= REGENERATIONS and not judge.hopeless and _affordable(core, body)
     status: Status = "invalid" if again else "unstructured" if violations else "valid"
     secrets = sensitive(judge.output.schema, judge.decoded)[1]
-    found = [scrub(violation.to_wire(), secrets) for violation in violations]
+    found = [scrub(violation.to_wire(), secrets, keys=False) for violation in violations]
     told: JsonObject = {"schemaDigest": schema, "attempt": attempt, "status": status, "violations": found}
     recorded = told
     texts = (core.history.opened or core.opening).transcript == "full"

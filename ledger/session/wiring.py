@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import random
 import secrets
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,7 @@ from ledger.execution.outcome import SafeError
 from ledger.ids import Clock
 from ledger.recovery import MAX_ATTEMPTS
 from ledger.session.lease import Heartbeat, Owner
+from ledger.session.secrets import Secrets
 from ledger.store.port import Store
 
 Check = Callable[..., Any]
@@ -58,9 +60,14 @@ class Wiring:
     mask_key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     log: logging.Logger = field(default_factory=lambda: logging.getLogger("ledger.session"))
     heartbeat: Heartbeat = field(init=False)
+    _secrets: weakref.WeakValueDictionary[str, Secrets] = field(default_factory=weakref.WeakValueDictionary, repr=False)
 
     def __post_init__(self) -> None:
         self.heartbeat = Heartbeat(self.store, self.lease_seconds)
+
+    def secrets_of(self, session_id: str) -> Secrets:
+        """Return what this process knows of a session's secrets: the same for a handle, a verdict, a late outcome."""
+        return self._secrets.setdefault(session_id, Secrets())
 
     @property
     def drained(self) -> bool:

@@ -14,7 +14,8 @@ from ledger.execution.context import Context
 from ledger.gates import Situation, decode, lookup, validate
 from ledger.providers import texts
 from ledger.session.core import Core, Item
-from ledger.session.redaction import MASK, UNSHOWN, hidden, quotes, sensitive
+from ledger.session.redaction import MASK, NO_TEXT, UNSHOWN, has_sensitive, hidden, quotes, sensitive
+from ledger.session.secrets import Truth
 from ledger.strictjson import Json, JsonObject, canonical, copied, digest
 
 
@@ -24,7 +25,8 @@ class Work:
     A call's way through the gates.
 
     `stub` holds its identity; `intent` the true arguments, `to_run` those that will run (defaults included): both may
-    hold sensitive values and stay in this process; what is recorded is masked. `refusal` ends it.
+    hold sensitive values and stay in this process; what is recorded is masked, `secrets` say that something is.
+    `recorded_run` is of `to_run` what may be recorded. `refusal` ends it.
     """
 
     stub: Call
@@ -34,6 +36,7 @@ class Work:
     to_run: JsonObject | None = None
     secrets: tuple[str, ...] = ()
     recorded: JsonObject | None = None
+    recorded_run: JsonObject | None = None
     digest: str = ""
     refusal: CallRejected | None = None
     proposal: CallProposed | None = None
@@ -53,12 +56,9 @@ class Work:
 
     def recorded_to_run(self) -> JsonObject | None:
         """Return the arguments that will run as they may be recorded."""
-        if self.version is None or not self.secrets:
+        if not self.secrets:
             return self.to_run
-        if self.to_run == self.intent:
-            return self.recorded
-        shown: JsonObject | None = sensitive(self.version.schema, self.to_run)[0]
-        return shown
+        return self.recorded if self.to_run == self.intent else self.recorded_run
 
     def items(self) -> list[Item]:
         """Return the gates' events for recording."""
@@ -139,7 +139,7 @@ def examine(core: Core, work: Work, raw: str | None, given: object, situation: S
         work.refusal = refused or _unquoted(decoded, work.version.schema if work.version else {})
         return
     work.intent = decoded
-    _mask(core, work)
+    _mask(core, work, decoded)
     if refused is not None:
         work.refusal = refused
     elif work.version is not None:
@@ -154,30 +154,67 @@ def _unquoted(refused: CallRejected, schema: Json) -> CallRejected:
     return replace(refused, message=f"{UNSHOWN} Send the whole arguments again as one JSON object.", violations=())
 
 
-def _mask(core: Core, work: Work) -> None:
-    schema: Json = work.version.schema if work.version else {}
-    work.recorded, work.secrets = sensitive(schema, work.intent)
-    _mask_other_forms(core, work, schema)
-    if work.secrets:
-        core.secret_texts[work.call_id] = work.secrets
-
-
-def _mask_other_forms(core: Core, work: Work, schema: Json) -> None:
-    """
-    Mask what another version of the tool calls sensitive, where this one does not know the name.
-
-    Who asks may know that version only: a secret is none the less one under the name that it had then.
-    """
-    known, definition = schema.get("properties", ()), definition_of(core, work.stub)
-    if definition is None or all(name in known for name in work.recorded or ()):
+def learn(core: Core, work: Work, raw: str | None, given: object) -> None:
+    """Learn what of a new call is sensitive, before any call of its turn is looked at."""
+    if not may_hold_secrets(core, work.stub, work.version):
         return
+    decoded = decode(raw, given, needs_arguments=False)
+    if isinstance(decoded, dict):
+        core.secrets.learn(_by_schema(core, work, decoded)[1])
+
+
+def may_hold_secrets(core: Core, call: Call, version: ToolVersion | None) -> bool:
+    """Whether any version of the call's tool calls something sensitive: who asks may know another one than this."""
+    definition = definition_of(core, call)
+    versions = [*(definition.versions.values() if definition else ()), *([version] if version else ())]
+    return any(has_sensitive(each.schema) for each in versions)
+
+
+def shown(core: Core, work: Work, arguments: JsonObject) -> tuple[JsonObject, tuple[str, ...]]:
+    """
+    Return the arguments as they may be recorded, and what of them is secret; no secrets: nothing was masked.
+
+    What another call of the session calls sensitive is none the less one here, where no schema says so.
+    """
+    masked, secrets = _by_schema(core, work, arguments)
+    core.secrets.learn(secrets)
+    found: JsonObject = core.secrets.scrubbed(masked)
+    return found, secrets or (NO_TEXT if found is not masked else ())
+
+
+def _mask(core: Core, work: Work, intent: JsonObject) -> None:
+    """
+    Work out what of the intent may be recorded.
+
+    What is recorded already stays as it is: of what stands there in clear nothing can be taken back, and masked later
+    it would be another call than the one that was judged, allowed and answered.
+    """
+    work.recorded, work.secrets = shown(core, work, intent)
+    if work.stub.state != "unknown":
+        work.recorded = work.stub.arguments if work.stub.redacted else intent
+        work.secrets = work.secrets or NO_TEXT if work.stub.redacted else ()
+
+
+def _by_schema(core: Core, work: Work, arguments: JsonObject) -> tuple[JsonObject, tuple[str, ...]]:
+    """
+    Return the arguments masked as the tool's schema says, or that of another version of it.
+
+    Who asks may know that version only: where this one does not know the name, a secret is none the less one under the
+    name that it had then.
+    """
+    schema: Json = work.version.schema if work.version else {}
+    found: JsonObject
+    found, secrets = sensitive(schema, arguments)
+    known, definition = schema.get("properties", ()), definition_of(core, work.stub)
+    if definition is None or all(name in known for name in found):
+        return found, secrets
     for other in definition.versions.values():
-        shown: JsonObject = work.recorded or {}
-        unknown = {name: value for name, value in shown.items() if name not in known}
-        masked, secrets = sensitive(other.schema, unknown)
-        if secrets:  # all of them where the whole is sensitive
-            work.recorded = shown | (masked if masked.keys() == unknown.keys() else dict.fromkeys(unknown, MASK))
-            work.secrets = tuple(dict.fromkeys((*work.secrets, *secrets)))
+        unknown = {name: value for name, value in found.items() if name not in known}
+        masked, more = sensitive(other.schema, unknown)
+        if more:  # all of them where the whole is sensitive
+            found = found | (masked if masked.keys() == unknown.keys() else dict.fromkeys(unknown, MASK))
+            secrets = tuple(dict.fromkeys((*secrets, *more)))
+    return found, secrets
 
 
 def _check(core: Core, work: Work, version: ToolVersion) -> None:
@@ -191,7 +228,8 @@ def _check(core: Core, work: Work, version: ToolVersion) -> None:
     work.to_run = with_defaults(version.schema, intent) if applied else copied(intent)
     work.digest = digest_of(core, work.to_run, masked=bool(work.secrets))
     if work.secrets:
-        core.secrets[work.call_id] = work.to_run
+        work.recorded_run = shown(core, work, work.to_run)[0]
+        core.secrets.truths[work.call_id] = Truth(intent, work.to_run)
         core.wiring.masked.add(work.call_id)
 
 
@@ -205,6 +243,26 @@ def digest_of(core: Core, arguments: Json, *, masked: bool) -> str:
     if not masked:
         return digest(arguments)
     return hmac.new(core.wiring.mask_key, canonical(arguments), "sha256").hexdigest()
+
+
+def truly_same(core: Core, call: Call, version: int | None, intent: Json, to_run: Json) -> bool | None:
+    """
+    Whether a call that was recorded masked is this one; None: its true arguments were those of another process.
+
+    What is recorded cannot tell: masked, the arguments of one call may look like those of another.
+    """
+    if not call.redacted:
+        return None
+    true = core.secrets.truths.get(call.call_id)
+    if true is not None and true.asks_for(intent):
+        return True
+    if version != call.schema_version:
+        return None
+    if true is not None:
+        return true.asks_for(to_run)
+    if call.call_id in core.wiring.masked and call.arguments_digest is not None:
+        return call.arguments_digest == digest_of(core, to_run, masked=True)
+    return None
 
 
 def context_of(core: Core, work: Work, attempt: int | None = None, key: str | None = None) -> Context:
