@@ -211,9 +211,16 @@ def _not_asked(call: Call, wanted: str) -> VerdictRefused:
     return VerdictRefused(f"call {call.call_id} is {call.state}; no {wanted} is asked")
 
 
+def is_to_run(event: Body) -> bool:
+    """Whether a call is to run by this verdict."""
+    return isinstance(event, CallAuthorized) or (
+        isinstance(event, CallReviewed) and (event.run or event.verdict == "run")
+    )
+
+
 def next_step(event: Body) -> str:
     """Say in words what happens next after a verdict."""
-    if isinstance(event, CallAuthorized) or (isinstance(event, CallReviewed) and (event.run or event.verdict == "run")):
+    if is_to_run(event):
         return "It starts in its owner's loop, or at the next resume with the program's code."
     if isinstance(event, CallDenied):
         return "It will not run; the model is told that it was refused."

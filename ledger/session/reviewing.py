@@ -10,7 +10,7 @@ from typing import Any, Final
 from ledger.audit import find_call
 from ledger.calls import Call
 from ledger.catalog.violation import MAX_VIOLATIONS
-from ledger.errors import IntegrityFailure, UsageError, VerdictRefused
+from ledger.errors import UsageError, VerdictRefused
 from ledger.events import (
     Body,
     CallDenied,
@@ -22,16 +22,18 @@ from ledger.events import (
 from ledger.execution.requests import Steps
 from ledger.gates import Situation
 from ledger.history import History
-from ledger.review import Answer, Reviewer, allow, approve, deny, may_supersede, next_step, resolve
+from ledger.review import Answer, Reviewer, allow, approve, deny, is_to_run, may_supersede, next_step, resolve
 from ledger.session.border import text
 from ledger.session.copies import settle_stranded
 from ledger.session.core import Core, Item
+from ledger.session.damaged import damaged
 from ledger.session.gating import ALL_CHECKS, PURE_GATES, passed, stopped_anyway
 from ledger.session.wiring import Wiring
 from ledger.session.work import Work, examine, intent_of
 
 _MOST_FAULTS: Final = 10
 """Faults of a person's arguments that a refusal names; the others are counted."""
+_UNTOLD: Final = "It is recorded; no conversation is told, as not all of the call can be read."
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +64,15 @@ def find(wiring: Wiring, reference: str) -> tuple[Core, Call]:
     """
     Return a call by its id, or by a unique head or tail of it, with its session.
 
-    Raises `UnknownCall` where none or several fit, `IntegrityFailure` where its proposal cannot be read.
+    Raises `UnknownCall` where none or several fit, `IntegrityFailure` where it cannot be read how it stands.
     """
     row = find_call(wiring.store, text(reference, "a call"))
     core = Core(wiring, History(row.session_id), SessionOpened())
     core.load()
     call = core.history.calls.get(row.call_id)
-    if call is None:
-        hint = "Run `ledger db check`; what a newer release recorded needs that release."
-        raise IntegrityFailure(f"call {row.call_id}: the event that proposed it cannot be read", hint=hint)
+    broken = row.call_id in core.history.broken  # what follows the event that cannot be read is not folded either
+    if call is None or (broken and call.state != row.state):
+        raise damaged(row.call_id, "nobody can say how it stands")
     return core, call
 
 
@@ -214,13 +216,16 @@ def _why(refusal: CallRejected) -> str:
 
 def _record(core: Core, call_id: str, body: Body, who: Reviewer) -> Steps[Verdicts]:
     call = core.history.calls[call_id]
+    broken = call_id in core.history.broken
+    if broken and is_to_run(body):
+        raise damaged(call_id, "it will never run")
     seen = None if isinstance(body, CallNoted) else call.sequence
     item = Item(body, call, actor=f"person:{who.by}", seen=seen)
     refused = yield from core.commit([item], worker=False)
     if refused:
         raise _meanwhile(core, call_id)
     after = core.history.calls[call_id]
-    words = "Noted." if isinstance(body, CallNoted) else next_step(body)
+    words = "Noted." if isinstance(body, CallNoted) else _UNTOLD if broken else next_step(body)
     return Verdicts(after, words)
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ledger.calls import Call
+from ledger.calls import TERMINAL, Call
 from ledger.errors import UnknownCall, UsageError
 from ledger.execution.requests import Steps
 from ledger.providers.port import Reply
 from ledger.session.carrying import UPCASTABLE, carry
+from ledger.session.copies import settle_stranded
 from ledger.session.core import Core, Item
+from ledger.session.damaged import damaged
 from ledger.session.gating import authorization, checked, pass_gates, resource_keys, to_pass
 from ledger.session.intake import Terms, compare, proposals, rebuilt
 from ledger.session.repeats import repeated_since, repeated_unknowingly
@@ -37,12 +39,10 @@ def advance(core: Core, call_id: str) -> Steps[Call]:
     """
     Take a call one step further: proposed → validated or rejected → authorized, denied or asked → run to its end.
 
-    A call that waits for a person, or has ended, stays as it is. Raises `UnknownCall`.
+    A call that waits for a person, or has ended, stays as it is; but a copy whose original ended without it ends here.
+    Raises `UnknownCall`, and `IntegrityFailure` for one of which an event cannot be read.
     """
-    yield from core.refresh()
-    call = core.history.calls.get(call_id)
-    if call is None:
-        raise UnknownCall(f"session {core.session_id!r} has no call {call_id}")
+    call = yield from _known(core, call_id)
     while call.state in UPCASTABLE and (steps := carry(core, call).items):
         # Judged at this place: where the call moves on meanwhile (a person may be asked by then), it is judged anew.
         yield from core.commit([replace(item, seen=call.sequence) for item in steps], release=True, whole=True)
@@ -70,6 +70,17 @@ def advance(core: Core, call_id: str) -> Steps[Call]:
     elif call.state == "authorized":
         yield from _run(core, work)
     return core.history.calls[call_id]
+
+
+def _known(core: Core, call_id: str) -> Steps[Call]:
+    yield from core.refresh()
+    yield from settle_stranded(core)
+    call = core.history.calls.get(call_id)
+    if call is None:
+        raise UnknownCall(f"session {core.session_id!r} has no call {call_id}")
+    if call_id in core.history.broken and call.state not in TERMINAL:
+        raise damaged(call_id, "nobody can say how it stands")
+    return call
 
 
 def _run(core: Core, work: Work) -> Steps[None]:

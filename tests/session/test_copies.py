@@ -65,6 +65,7 @@ def left_behind(ledger: Ledger, *, close: bool = False) -> str:
 LOOKS: dict[str, Callable[[Ledger], Any]] = {
     "a resume": lambda ledger: ledger.resume("s"),
     "a session that waits": lambda ledger: ledger.session("s").wait(60),
+    "a step of it": lambda ledger: ledger.session("s").advance(next(ledger.calls(duplicates=True))["callId"]),
     "a program without the tool": lambda ledger: ledger.session("s").resume(execute=False),
 }
 
