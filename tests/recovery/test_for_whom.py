@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -11,9 +13,13 @@ from typing import Any, Final
 import pytest
 
 from ledger import Allow, Ask, Deny, Ledger
+from ledger.importing import Wanted, import_file
+from ledger.schema_migration.plan import Scope
 from ledger.session.existing import open_existing
+from ledger.session.migrating import migrate
+from tests.recovery.deploys import Deploy
 from tests.recovery.scenes import SESSION
-from tests.session.agents import recorded
+from tests.session.agents import asked, recorded
 
 WHO: Final[dict[str, Any]] = {"principal": "guest", "on_behalf_of": "ann", "tenant": "acme"}
 RECORDED: Final = ("guest", "ann", "acme")
@@ -159,6 +165,41 @@ def test_a_call_stays_whose_it_was(payments: Payments, way: Callable[[Payments],
     assert set(payments.told) == {("guest", *RECORDED)}
     assert [who for *who, _ in payments.paid] == [["guest", "acme"]]
     assert call_id in {row["callId"] for row in ledger.calls(principal="guest", tenant="acme")}
+
+
+def test_what_takes_the_place_of_an_imported_call_is_its_importers(payments: Payments) -> None:
+    """A transcript says of nobody for whom it is: who imports it does."""
+    program = payments.program()
+    told = [{"role": "user", "content": "Pay."}, asked(("pay", {"amount": 1}))]
+    wanted = Wanted(session_id=SESSION, principal="guest", tenant="acme")
+    import_file(io.BytesIO(json.dumps(told).encode()), payments.url, format="openai", wanted=wanted)
+    [row] = program.reviews()
+    call_id = payments.replaced(row["callId"], verdict="did-not-happen")
+    program.session(SESSION).resume()
+    call = program.find(call_id)
+    assert (call.state, call.principal, call.on_behalf_of, call.tenant) == ("succeeded", "guest", None, "acme")
+    assert payments.paid == [("guest", "acme", 5)]
+
+
+def test_a_carried_call_stays_whose_it_was(deploy: Deploy) -> None:
+    """A migration has no principal, and neither has the worker that goes on with the call."""
+    told: list[tuple[Any, ...]] = []
+
+    def policy(call: Any, principal: Any) -> Any:
+        told.append((principal, call.principal, call.on_behalf_of, call.tenant))
+        return Allow()
+
+    deploy.effect, deploy.policy = "read", policy
+    deploy.write(1)
+    call_id = deploy.open(1).session("s", **WHO).propose("charge", {"amt": 5}).call_id
+    deploy.write(2)
+    desk = open_existing(f"sqlite:///{deploy.folder}/ledger.db", catalog=deploy.folder / "catalog")
+    deploy.opened.append(desk)
+    assert [each.carried for each in migrate(desk, Scope())] == [1]
+    deploy.open(2).session("s").resume()
+    assert (desk.find(call_id).state, deploy.effects, told) == ("succeeded", [(2, 5)], [("guest", *RECORDED)])
+    events = [event for event in recorded(desk, "s") if event.call_id is not None]
+    assert {(event.principal, event.on_behalf_of, event.tenant) for event in events} == {RECORDED}
 
 
 def test_a_policy_denies_what_a_person_wrote_for_a_guest(payments: Payments) -> None:
