@@ -50,7 +50,29 @@ def checked(shell: Shell, *, rebuild: bool) -> tuple[Row, int]:
     health = check_server(shell.db) if is_server(shell.db) else check(shell.db)
     told = _server(health) if isinstance(health, ServerHealth) else _file(health)
     broken = bool(told["damage"] or health.chains.bad)
-    rebuild = rebuild and not broken  # from events that are not what was recorded nothing is rebuilt
+    data = {**told, **_found(health)}
+    try:
+        beside, found = _beside(shell, rebuild=rebuild and not broken)  # from damaged events nothing is rebuilt
+    except Exception:  # values that were never written there; that of a sound ledger is no exception of this kind
+        if not broken:
+            raise
+        beside, found = _not_compared(), True
+        data["notes"] = [*data["notes"], "What stands beside the events could not be compared with them."]
+    unsound = found or not health.sound
+    return {**data, **beside, "sound": not broken and not unsound}, INTEGRITY if broken else FAILED if unsound else DONE
+
+
+def _not_compared() -> Row:
+    """Return what is told beside events that are damaged so far that nothing can be held to them."""
+    from ledger.schema_migration.confirming import Confirmed
+
+    counts = dict.fromkeys(("unreadable", "newer", "notFollowing"), 0)
+    upcasts = Confirmed().to_wire() | {"catalogFault": None}
+    return {**counts, "places": [], **_projection([], rebuilt=False), "upcasts": upcasts, "lookUps": []}
+
+
+def _beside(shell: Shell, *, rebuild: bool) -> tuple[Row, bool]:
+    """Compare what stands beside the events with them; return what was found, and whether anything is wrong."""
     store = open_store(shell.db, create=False) if rebuild else open_reader(shell.db)
     try:
         folded = Folded(store)
@@ -59,12 +81,10 @@ def checked(shell: Shell, *, rebuild: bool) -> tuple[Row, int]:
         upcasts = _upcasts(shell, store)
     finally:
         store.close()
-    data = {**told, **_found(health), **_folded(folded), **_projection(differences, rebuilt=rebuild)}
-    data["upcasts"] = upcasts
+    data = {**_folded(folded), **_projection(differences, rebuilt=rebuild), "upcasts": upcasts}
     data["lookUps"] = [{"table": name, "differences": count} for name, count in look_ups]
-    unsound = folded.broken or folded.unreadable > folded.newer or not health.sound
-    found = differences or look_ups or upcasts["doubted"] or unsound
-    return {**data, "sound": not broken and not found}, INTEGRITY if broken else FAILED if found else DONE
+    wrong = folded.broken or folded.unreadable > folded.newer or differences or look_ups or upcasts["doubted"]
+    return data, bool(wrong)
 
 
 def _upcasts(shell: Shell, reader: Reader) -> Row:
@@ -158,7 +178,7 @@ def _what(stored: CallRow | None, right: CallRow | None) -> str:
         return "has no row"
     if right is None:
         return "has a row without events"
-    return "differs in " + ", ".join(changed_keys(stored, right))
+    return "differs in " + (", ".join(changed_keys(stored, right)) or "its position, or how a value is stored")
 
 
 def health_lines(data: Row, rebuild: str) -> Iterator[Line]:
@@ -202,7 +222,7 @@ def _surroundings(data: Row) -> dict[str, str]:
 
 def _integrity(data: Row) -> Iterator[Line]:
     faults = data["chainFaults"]
-    wrong = [*data["damage"], *(f"{each['sessionId']}, event {each['sequence']}: {each['why']}" for each in faults)]
+    wrong = [*(f"{each['sessionId']}, event {each['sequence']}: {each['why']}" for each in faults), *data["damage"]]
     yield ""
     if not wrong:
         server = "serverVersion" in data
@@ -217,9 +237,9 @@ def _integrity(data: Row) -> Iterator[Line]:
 def _findings(data: Row, rebuild: str) -> Iterator[Line]:
     found = [f"{each['sessionId']}, event {each['sequence']}: {each['why']}" for each in data["places"]]
     if data["unguarded"]:
-        yield from heading("The database does not keep events from being changed")
+        yield from heading("The database is not as it was made, and may not keep events from being changed")
         yield from bullets(data["unguarded"])
-        yield "  Whoever removed that could change events; what the digests say stands above. Put back a sound copy."
+        yield "  Whoever changed that could change events; what the digests say stands above. Put back a sound copy."
     if found:
         yield from heading("Events that cannot be read, or do not follow")
         yield from bullets(found)

@@ -6,7 +6,7 @@ Pure: the adapters read the rows, in one state of the ledger, by session and seq
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
@@ -113,6 +113,7 @@ class Walk:
     sequence: int = 0
     digest: bytes = b""
     recorded_at: str = ""
+    position: int = 0
     events: int = 0
     clock_back: int = 0
     fault: ChainFault | None = field(default=None)
@@ -160,16 +161,22 @@ class Tally:
         return Chains(self.sessions, self.events, self.bad, tuple(self.faults), self.clock_back, tuple(self.own))
 
 
-def walked(session_id: str, rows: Iterable[Row], head: Row | None, readable: Callable[[Row], Row]) -> Walk:
+def stranger(trigger: str, table: str) -> str:
+    """Return the note on a trigger of somebody else."""
+    return f"The trigger {trigger} on {table} is not the ledger's: it may change what is recorded there."
+
+
+def walked(session_id: str, rows: Iterable[Row], head: Row | None, bindable: Callable[[Row], Sequence[Any]]) -> Walk:
     """
     Walk along one session.
 
-    `rows` hold the columns of `COLUMNS`, record, digest and position; `head` begins with sequence and digest, None
-    where there is none; `readable` returns texts as they were meant.
+    `rows` hold the columns of `COLUMNS`, record, digest and position, as they are stored; `head` begins with sequence
+    and digest, None where there is none; `bindable` returns values as they are written: what reads alike but is stored
+    in another way is found by no query.
     """
     walk = Walk(session_id)
     for row in rows:
-        _step(walk, row, readable)
+        _step(walk, row, bindable)
     if head is None:
         walk.blame(walk.sequence, None, "the session has no head")
     elif isinstance(head[0], int) and head[0] > walk.sequence:
@@ -179,7 +186,7 @@ def walked(session_id: str, rows: Iterable[Row], head: Row | None, readable: Cal
     return walk
 
 
-def _step(walk: Walk, row: Row, readable: Callable[[Row], Row]) -> None:
+def _step(walk: Walk, row: Row, bindable: Callable[[Row], Sequence[Any]]) -> None:
     sequence, recorded_at, record, digest, position = row[1], *row[-4:]
     walk.events += 1
     if tuple(map(type, (sequence, recorded_at, record, digest))) != _TYPES:
@@ -190,19 +197,23 @@ def _step(walk: Walk, row: Row, readable: Callable[[Row], Row]) -> None:
         walk.blame(walk.sequence + 1, None, f"missing: {sequence} follows {walk.sequence}")
     elif digest != chain(walk.digest, record):
         walk.blame(sequence, position, "the digest does not fit this record and the event before it")
+    elif position <= walk.position:
+        walk.blame(sequence, position, f"its position is not behind {walk.position}, that of the event before it")
     else:
-        column = _false_copy(readable(row[: len(COLUMNS)]), record)
+        column = _false_copy(row, record, bindable)
         if column is not None:
             walk.blame(sequence, position, f"the column {column} differs from the record")
-    walk.sequence, walk.digest, walk.recorded_at = sequence, digest, recorded_at
+    walk.sequence, walk.digest, walk.recorded_at, walk.position = sequence, digest, recorded_at, position
 
 
-def _false_copy(copies: Row, record: bytes) -> str | None:
-    """Return the first column that is not what the record says, or None."""
+def _false_copy(row: Row, record: bytes, bindable: Callable[[Row], Sequence[Any]]) -> str | None:
+    """Return the first column that is not what the record says, as it is written, or None."""
     try:
         wire = loads(record)
         told = {name: wire.get(key) for name, key in COLUMNS.items()}
     except (ValueError, AttributeError):
         return "record"
     told["tenant"] = told["tenant"] or ""
-    return next((name for name, ours in zip(COLUMNS, copies, strict=True) if ours != told[name]), None)
+    written = bindable(tuple(told.values()))
+    copies = zip(COLUMNS, row, written, strict=False)  # behind the copies stand record, digest and position
+    return next((name for name, ours, right in copies if ours != right), None)

@@ -14,7 +14,7 @@ from typing import Final, Literal
 from ledger.errors import StoreUnavailable, UsageError
 from ledger.store.chains import ChainFault, Chains, Orphans, ServerHealth
 from ledger.store.schema import HEAD
-from ledger.store.sqlite import door, inspect
+from ledger.store.sqlite import door, inspect, sql
 from ledger.store.sqlite.files import SYNCHRONOUS, Files
 from ledger.store.sqlite.opening import check as check_tables
 from ledger.store.sqlite.opening import prepare, reading
@@ -84,7 +84,7 @@ class Health:
     damage: tuple[str, ...]
     chains: Chains
     orphans: Orphans
-    unguarded: tuple[str, ...]  # what is wrong with the triggers that refuse changes of events
+    unguarded: tuple[str, ...]  # what is wrong with the triggers that refuse changes of events, tables and indexes
     notes: tuple[str, ...]
 
     @property
@@ -180,11 +180,13 @@ def check(url: str) -> Health:
     files = _files(url)
     revision = check_tables(files, "off").revision or ""
     with reading(files) as connection:
+        connection.text_factory = sql.text
         connection.execute("BEGIN")
         journal_mode = inspect.pragma(connection, "journal_mode")
         damage = inspect.damage(connection)
         chains, orphans = inspect.chains(connection), inspect.orphans(connection)
-        unguarded = inspect.unguarded(connection, exact=revision <= HEAD)
+        unguarded = inspect.unguarded(connection, exact=revision == HEAD)
+        strangers = inspect.strangers(connection)
     modes = _modes(files)
     buggy = WAL_RESET[0] <= sqlite3.sqlite_version_info <= WAL_RESET[1]
     return Health(
@@ -200,7 +202,7 @@ def check(url: str) -> Health:
         chains=chains,
         orphans=orphans,
         unguarded=unguarded,
-        notes=tuple(_notes(journal_mode, modes, buggy=buggy)),
+        notes=(*_notes(journal_mode, modes, buggy=buggy), *strangers),
     )
 
 

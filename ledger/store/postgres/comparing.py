@@ -14,7 +14,7 @@ from ledger.store.paging import paged
 from ledger.store.port import StoredEvent
 from ledger.store.postgres import sql
 from ledger.store.postgres.door import Connection, pipeline, send_rows
-from ledger.store.postgres.texts import kept, short
+from ledger.store.postgres.texts import bindable, kept, short
 
 Difference: TypeAlias = tuple[str, CallRow | None, CallRow | None]
 
@@ -41,9 +41,13 @@ def differences(connection: Connection, rows: Iterator[CallRow]) -> list[Differe
     found: list[Difference] = []
     seen: set[str] = set()
     while some := list(islice(rows, PAGE)):
-        stored = _calls(connection, sql.CALLS, [kept(row.call_id) for row in some])
-        known = {row.call_id: row for row in stored}
-        found += [(row.call_id, known.get(row.call_id), row) for row in some if known.get(row.call_id) != row]
+        ids = [kept(row.call_id) for row in some]
+        firsts = dict(connection.execute(_FIRSTS, (ids,)).fetchall())
+        stored = {row[1]: row for row in connection.execute(sql.CALLS, (ids,)).fetchall()}
+        for call_id, row in zip(ids, some, strict=True):
+            there = stored.get(call_id)
+            if there != (firsts.get(call_id), *bindable(row)):  # as it is stored: what only reads alike nobody finds
+                found.append((row.call_id, sql.placed_call(there).row if there else None, row))
         seen |= {row.call_id for row in some}
 
     def page(after: str, size: int) -> list[CallRow]:

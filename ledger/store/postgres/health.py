@@ -9,13 +9,14 @@ from operator import itemgetter
 from typing import Any, Final
 
 from ledger.errors import StoreUnavailable
-from ledger.store.chains import MOST_SHOWN, Chains, Orphans, ServerHealth, Tally, walked
+from ledger.store.chains import MOST_SHOWN, Chains, Orphans, ServerHealth, Tally, stranger, walked
 from ledger.store.columns import EVENT_COLUMNS
 from ledger.store.postgres.door import Connection, Server
 from ledger.store.postgres.opening import check as check_tables
 from ledger.store.postgres.reader import Readers
-from ledger.store.postgres.texts import meant, readable
+from ledger.store.postgres.texts import bindable, meant
 from ledger.store.roles import NEEDED
+from ledger.store.schema import HEAD
 
 GUARDS: Final = {
     f"event_no_{verb}": re.compile(
@@ -26,13 +27,55 @@ GUARDS: Final = {
 }
 """The triggers that keep events as they are, as the server tells them."""
 
+INDEXES: Final = {
+    **dict.fromkeys(
+        (
+            "call_key",
+            "call_pkey",
+            "call_place",
+            "call_resource_pkey",
+            "event_once",
+            "event_pkey",
+            "event_sequence",
+            "limited_start_pkey",
+            "session_head_pkey",
+            "session_key_pkey",
+            "session_tag_pkey",
+            "tool_version_pkey",
+        ),
+        True,
+    ),
+    **dict.fromkeys(
+        (
+            "call_class",
+            "call_code",
+            "call_copy",
+            "call_end",
+            "call_gate",
+            "call_open",
+            "call_position",
+            "call_reason",
+            "call_stage",
+            "call_tool",
+            "event_call",
+            "event_closed",
+            "event_time",
+            "event_tool",
+            "event_type",
+            "limited_start_free",
+        ),
+        False,
+    ),
+}
+"""The indexes of this release's tables, each with whether it keeps a key from being taken twice."""
+
 RAISES: Final = (
     "BEGIN RAISE EXCEPTION 'ledger: an event is never changed or deleted' USING ERRCODE = 'restrict_violation'; END"
 )
 """What the triggers run."""
 
 _EVENTS: Final = (
-    f"SELECT {', '.join(f'e.{name}' for name in EVENT_COLUMNS)}, e.position, h.sequence, h.digest"  # noqa: S608 - ours
+    f"SELECT {', '.join(f'e.{name}' for name in EVENT_COLUMNS)}, e.position, h.sequence, h.digest, h.token"  # noqa: S608 - ours
     " FROM event e LEFT JOIN session_head h USING (session_id) ORDER BY e.session_id, e.sequence"
 )
 _LONE_HEADS: Final = (
@@ -51,6 +94,15 @@ _TRIGGERS: Final = (
     "SELECT t.tgname, t.tgenabled, pg_get_triggerdef(t.oid), p.prosrc"
     " FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid"
     " WHERE t.tgrelid = to_regclass('event') AND NOT t.tgisinternal"
+)
+_ALL_TRIGGERS: Final = (
+    "SELECT t.tgname, c.relname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid"
+    " WHERE NOT t.tgisinternal AND t.tgrelid IN (SELECT to_regclass(name) FROM unnest(%s::text[]) AS name)"
+    " ORDER BY t.tgname"
+)
+_INDEXES: Final = (
+    "SELECT c.relname, i.indisunique AND i.indisvalid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid"
+    " WHERE i.indrelid IN (SELECT to_regclass(name) FROM unnest(%s::text[]) AS name)"
 )
 _FACTS: Final = (
     "SELECT current_setting('server_version'), current_setting('synchronous_commit'), current_setting('fsync'),"
@@ -92,8 +144,8 @@ def check(url: str) -> ServerHealth:
                 size=size,
                 chains=chains(connection),
                 orphans=orphans(connection),
-                unguarded=unguarded(connection),
-                notes=tuple(_notes(fsync, whole_pages, standby=standby)),
+                unguarded=unguarded(connection, exact=revision == HEAD),
+                notes=(*_notes(fsync, whole_pages, standby=standby), *strangers(connection)),
             )
     finally:
         server.close()
@@ -137,9 +189,12 @@ def chains(connection: Connection) -> Chains:
         cursor.execute(_EVENTS)
         for session_id, rows in groupby(cursor, key=itemgetter(0)):
             first = next(rows)
-            head = first[-2:] if first[-1] is not None else None  # it stands beside each of its events
-            events = (row[:-2] for row in chain([first], rows))
-            tally.add(walked(meant(session_id), events, head, readable))
+            head = first[-3:] if first[-1] is not None else None  # it stands beside each of its events
+            events = (row[:-3] for row in chain([first], rows))
+            walk = walked(meant(session_id), events, head, bindable)
+            if head is not None and head[2] < 0:
+                walk.blame(walk.sequence, None, "its head was damaged or changed")
+            tally.add(walk)
     for session_id, sequence in connection.execute(_LONE_HEADS).fetchall():
         tally.lone_head(meant(session_id), sequence)
     return tally.chains()
@@ -155,10 +210,30 @@ def orphans(connection: Connection) -> Orphans:
     return Orphans(counts[0], counts[1], names[0], names[1])
 
 
-def unguarded(connection: Connection) -> tuple[str, ...]:
-    """Return what is wrong with the triggers that keep events from being changed, in words; empty where they stand."""
+def unguarded(connection: Connection, *, exact: bool) -> tuple[str, ...]:
+    """
+    Return what is wrong with the triggers that keep events from being changed, and with indexes; empty where all stand.
+
+    `exact`: the indexes have to be this release's, for the tables are. Without one a key may be taken twice, or a list
+    takes long.
+    """
     there: dict[str, Any] = {name: rest for name, *rest in connection.execute(_TRIGGERS).fetchall()}
-    return tuple(_unguarded(there))
+    indexes = dict(connection.execute(_INDEXES, (_TABLES,)).fetchall())
+    return (*_unguarded(there), *(_unmade(indexes) if exact else ()))
+
+
+def _unmade(indexes: Mapping[str, bool]) -> Iterator[str]:
+    for name, unique in INDEXES.items():
+        if name not in indexes:
+            yield f"the index {name} is missing"
+        elif indexes[name] != unique:
+            yield f"the index {name} is not as it was made"
+
+
+def strangers(connection: Connection) -> tuple[str, ...]:
+    """Return the triggers that are not the ledger's, in words: somebody's own, which may do anything."""
+    rows = connection.execute(_ALL_TRIGGERS, (_TABLES,)).fetchall()
+    return tuple(stranger(name, table) for name, table in rows if name not in GUARDS)
 
 
 def _unguarded(there: Mapping[str, Any]) -> Iterator[str]:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
 from hashlib import sha256
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final
 
-from ledger.store.chains import MOST_SHOWN, Chains, Orphans, Tally, walked
-from ledger.store.columns import EVENT_COLUMNS
+from ledger.counting import counted
+from ledger.errors import IntegrityFailure
+from ledger.store.chains import MOST_SHOWN, Chains, Orphans, Tally, Walk, stranger, walked
+from ledger.store.columns import EVENT_COLUMNS, Row
 from ledger.store.sqlite import sql
+from ledger.store.sqlite.making import make_tables
 
 GUARDS: Final = {
     "event_append": "30fc0a62a28b56e4cddff6879310289567385d7618ba4bb425f742f2b64bdf78",
@@ -22,6 +27,10 @@ GUARDS: Final = {
 _EVENTS: Final = (
     f"SELECT {', '.join(EVENT_COLUMNS)}, position FROM event"  # noqa: S608 - our own names
     " ORDER BY session_id, sequence"
+)
+_POSITIONS: Final = (
+    "SELECT count(*), ifnull(max(position), 0),"
+    " ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'event'), 0) FROM event"
 )
 _LONE_HEADS: Final = (
     "SELECT session_id, sequence FROM session_head WHERE sequence > 0 AND NOT EXISTS"
@@ -46,10 +55,20 @@ def _chains(connection: sqlite3.Connection) -> Chains:
     tally = Tally()
     for session_id, rows in groupby(connection.execute(_EVENTS), key=itemgetter(0)):
         head = connection.execute(sql.HEAD, (session_id,)).fetchone()
-        tally.add(walked(sql.readable((session_id,))[0], rows, head, sql.readable))
+        walk = walked(sql.readable((session_id,))[0], rows, head, sql.bindable)
+        if head is not None and walk.fault is None:
+            _look_at_lease(walk, head)
+        tally.add(walk)
     for session_id, sequence in connection.execute(_LONE_HEADS):
         tally.lone_head(sql.readable((session_id,))[0], sequence)
     return tally.chains()
+
+
+def _look_at_lease(walk: Walk, head: Row) -> None:
+    try:
+        sql.head_of(head, walk.session_id)
+    except IntegrityFailure as failure:
+        walk.blame(walk.sequence, None, failure.message.partition(": ")[2])
 
 
 def orphans(connection: sqlite3.Connection) -> Orphans:
@@ -80,7 +99,31 @@ def unguarded(connection: sqlite3.Connection, *, exact: bool) -> tuple[str, ...]
         for name, digest in GUARDS.items()
         if exact and name in there and trigger_digest(there[name]) != digest
     ]
-    return (*missing, *changed)
+    return (*missing, *changed, *(_unmade(connection) if exact else ()))
+
+
+def _unmade(connection: sqlite3.Connection) -> Iterator[str]:
+    """Yield what is wrong with tables and indexes: without one a key may be taken twice, or a list cannot be read."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as fresh:
+        make_tables(fresh)
+        right = _made(fresh)
+    there = _made(connection)
+    for (kind, name), text in right.items():
+        if (kind, name) not in there:
+            yield f"the {kind} {name} is missing"
+        elif there[kind, name] != text:
+            yield f"the {kind} {name} is not as it was made"
+
+
+def _made(connection: sqlite3.Connection) -> dict[tuple[str, str], str]:
+    rows = connection.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL")
+    return {(kind, name): " ".join(text.split()) for kind, name, text in rows if kind in ("table", "index")}
+
+
+def strangers(connection: sqlite3.Connection) -> tuple[str, ...]:
+    """Return the triggers that are not the ledger's, in words: somebody's own, which may do anything."""
+    rows = connection.execute("SELECT name, tbl_name FROM sqlite_master WHERE type = 'trigger' ORDER BY name")
+    return tuple(stranger(name, table) for name, table in rows if name not in GUARDS)
 
 
 def trigger_digest(text: str) -> str:
@@ -89,9 +132,21 @@ def trigger_digest(text: str) -> str:
 
 
 def damage(connection: sqlite3.Connection) -> tuple[str, ...]:
-    """Return what SQLite's own quick check says of the file; empty where it is sound."""
-    found = [str(row[0]) for row in connection.execute(f"PRAGMA quick_check({MOST_SHOWN})")]
-    return () if found == ["ok"] else tuple(found)
+    """
+    Return what SQLite's own check says of the file, and whether events are gone; empty where it is sound.
+
+    Its quick check compares no index with its table: a flipped bit in the one by key lets a host's call run twice.
+    Positions have no gaps, for a transaction that is rolled back gives its own back.
+    """
+    found = [str(row[0]) for row in connection.execute(f"PRAGMA integrity_check({MOST_SHOWN})")]
+    return (*(() if found == ["ok"] else found), *_gone(connection))
+
+
+def _gone(connection: sqlite3.Connection) -> Iterator[str]:
+    count, last, counter = connection.execute(_POSITIONS).fetchone()
+    if (count, last) != (counter, counter):
+        there = f"{counted(count, 'event')}, the last one at {last}"
+        yield f"events are gone, or their counter was set: it gave {counted(counter, 'position')}; there are {there}"
 
 
 def pragma(connection: sqlite3.Connection, name: str) -> Any:

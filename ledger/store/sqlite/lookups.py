@@ -66,8 +66,8 @@ class LookUps:
 def compare(connection: sqlite3.Connection, *, write: bool) -> list[tuple[str, int]]:
     """Return the tables that differ from the events, with how many rows do; with `write` they are made again."""
     expected = _expected(connection)
-    stored = {name: set(map(sql.readable, connection.execute(select))) for name, select in _SELECTS.items()}
-    different = {name: len(expected[name] ^ stored[name]) for name in expected}
+    stored = {name: set(connection.execute(select)) for name, select in _SELECTS.items()}
+    different = {name: len(set(map(sql.bindable, expected[name])) ^ stored[name]) for name in expected}
     different["event_span"] = _wrong_spans(connection)
     found = [(name, count) for name, count in different.items() if count]
     if write:

@@ -19,12 +19,17 @@ _MARKS = ("application_id", "user_version")
 
 def make(connect: Callable[[], sqlite3.Connection]) -> None:
     """Make the tables of the newest revision in one transaction; the caller holds the writers' lock."""
-    script = files("ledger.store.sqlite").joinpath(_NAME).read_text(encoding="utf-8")
     connection = connect()
     try:
-        connection.executescript(f"BEGIN IMMEDIATE;\n{script}\nCOMMIT;")
+        make_tables(connection)
     finally:
         connection.close()
+
+
+def make_tables(connection: sqlite3.Connection) -> None:
+    """Make them in an empty database."""
+    script = files("ledger.store.sqlite").joinpath(_NAME).read_text(encoding="utf-8")
+    connection.executescript(f"BEGIN IMMEDIATE;\n{script}\nCOMMIT;")
 
 
 def dump(connection: sqlite3.Connection) -> str:

@@ -66,8 +66,12 @@ SWEEP_RUNNING: Final = (
 )
 
 CALL: Final = f"SELECT {PLACED} FROM call WHERE call_id = ?"  # noqa: S608 - our own names
+CALL_AND_FIRST: Final = (
+    "SELECT (SELECT ifnull(min(position), 0) FROM event WHERE event.call_id = call.call_id),"  # noqa: S608 - our names
+    f" {PLACED} FROM call WHERE call_id = ?"
+)
 ALL_CALLS: Final = f"SELECT {PLACED} FROM call"  # noqa: S608 - our own names
-DROP_CALL: Final = "DELETE FROM call WHERE call_id = ?"
+DROP_CALL: Final = "DELETE FROM call WHERE call_id IN (?, CAST(? AS BLOB))"
 
 
 @cache

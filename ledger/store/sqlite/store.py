@@ -48,7 +48,7 @@ class SqliteStore(Grouped, SqliteReader):
         changes = Changes(connection, self._clock.now())
         found = differences(connection, rows)
         for call_id, _, _ in found:
-            sql.run(connection, sql.DROP_CALL, (call_id,))
+            sql.run(connection, sql.DROP_CALL, (call_id, call_id))
         for _, _, row in found:
             if row is not None:
                 changes.put_call(row)
@@ -124,10 +124,9 @@ def differences(connection: sqlite3.Connection, rows: Iterator[CallRow]) -> list
     seen = set()
     for folded in rows:
         seen.add(folded.call_id)
-        row = sql.run(connection, sql.CALL, (folded.call_id,)).fetchone()
-        stored = sql.placed_call(row).row if row is not None else None
-        if stored != folded:
-            found.append((folded.call_id, stored, folded))
+        first, *row = sql.run(connection, sql.CALL_AND_FIRST, (folded.call_id,)).fetchone() or (None,)
+        if row != [first, *sql.bindable(folded)]:  # as it is stored: what only reads alike is found by no query
+            found.append((folded.call_id, sql.placed_call(tuple(row)).row if row else None, folded))
     for row in sql.run(connection, sql.ALL_CALLS):
         stored = sql.placed_call(row).row
         if stored.call_id not in seen:

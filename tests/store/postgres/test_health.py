@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from ledger.errors import NoDatabase, SchemaOutdated, StoreUnavailable, UsageError
 from ledger.store.backup import backup
 from ledger.store.maintenance import check_server, current, is_server, locate, ready
-from ledger.store.port import Append
-from ledger.store.postgres.health import _notes
+from ledger.store.port import Append, CallFilter
+from ledger.store.postgres.health import _INDEXES, _TABLES, INDEXES, _notes
 from ledger.store.schema import HEAD
 from ledger.store.urls import open_store
 from ledger.testing.contract.building import Story, add
@@ -76,6 +78,8 @@ def test_settings_that_deserve_a_look_are_notes() -> None:
         ("UPDATE session_head SET digest = 'x' WHERE session_id = 's1'", ("s1", 5), "other events"),
         ("DELETE FROM session_head WHERE session_id = 's1'", ("s1", 5), "no head"),
         ("DELETE FROM event WHERE session_id <> 's1'", ("s2\ud800", 1), "there is none"),
+        ("UPDATE event SET position = DEFAULT WHERE event_id = 's1-e2'", ("s1", 3), "is not behind"),
+        ("UPDATE session_head SET token = -1 WHERE session_id = 's1'", ("s1", 5), "its head was damaged"),
     ],
 )
 def test_the_first_bad_event_is_named(told: str, statement: str, place: tuple[str, int], why: str) -> None:
@@ -86,6 +90,43 @@ def test_the_first_bad_event_is_named(told: str, statement: str, place: tuple[st
     assert not health.sound
     assert (fault.session_id, fault.sequence) == place
     assert why in fault.why
+
+
+def test_a_call_that_stands_elsewhere_is_a_difference(told: str) -> None:
+    """Lists go by position: a wrong one hides the call, and it is written again."""
+    store = open_store(told, create=False)
+    rows = [placed.row for placed in store.calls(CallFilter(), limit=10)]
+    assert list(store.rebuild(iter(rows), write=False)) == []
+    harm(told, "UPDATE call SET position = 77")
+    assert [call_id for call_id, *_ in store.rebuild(iter(rows), write=True)] == ["c1"]
+    assert list(store.rebuild(iter(rows), write=False)) == []
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("ALTER TABLE event DROP CONSTRAINT event_once", "the index event_once is missing"),
+        ("DROP INDEX call_key; CREATE INDEX call_key ON call (tenant)", "the index call_key is not as it was made"),
+    ],
+)
+def test_an_index_that_was_changed_is_told(own_url: str, statement: str, words: str) -> None:
+    """Those of the ledger's tables are looked at: there, and unique where they were made so."""
+    open_store(own_url, create=True).close()
+    with postgres.connect(own_url) as connection:
+        there: list[Any] = connection.execute(_INDEXES, (_TABLES,)).fetchall()
+        assert dict(there) == INDEXES
+        connection.execute(statement)
+    assert check_server(own_url).unguarded == (words,)
+
+
+def test_somebody_elses_trigger_is_a_note(own_url: str) -> None:
+    """It may be wanted, so the ledger is sound; it may do anything, so it is told."""
+    open_store(own_url, create=True).close()
+    harm(own_url, "CREATE TRIGGER mine AFTER TRUNCATE ON call EXECUTE FUNCTION ledger_append_only()")
+    health = check_server(own_url)
+    assert health.sound
+    assert "The trigger mine on call is not the ledger's: it may change what is recorded there." in health.notes
 
 
 def test_calls_and_proposals_that_lack_each_other_are_found(told: str) -> None:
