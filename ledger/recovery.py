@@ -15,6 +15,8 @@ Action: TypeAlias = Literal["stay", "gate", "run", "run-again", "reconcile", "fl
 MAX_ATTEMPTS = 3
 """Starts of one call, the first one included."""
 
+_RECARRIED = "the upcast that carried it is not published here as it was then, so nobody knows what it would run with"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Here:
@@ -23,7 +25,8 @@ class Here:
 
     `changed`: the tool's version or shape is another than the recorded one. `run_not_started`: side-effecting calls
     that surely never ran may run without asking a person. `lost`: the true arguments were redacted before disk and died
-    with their process. `contradicted`: an outcome of the call that it replaces arrived after a person had put it there.
+    with their process. `recarried`: a file that carried it, since a person last spoke, is not published here as it was
+    then. `contradicted`: an outcome of the call that it replaces arrived after a person had put it there.
     `now` is ISO 8601 UTC.
     """
 
@@ -33,6 +36,7 @@ class Here:
     changed: bool = False
     run_not_started: bool = False
     lost: bool = False
+    recarried: bool = False
     contradicted: bool = False
     max_attempts: int = MAX_ATTEMPTS
     now: str = ""
@@ -162,6 +166,8 @@ def _allowed_by_a_person(call: Call, here: Here) -> Decision:
         return _flag("not-started", "its sensitive arguments were redacted before disk")
     if not here.has_code:
         return _needs_code("a person said that it shall run")
+    if here.recarried:
+        return _flag("approval-mismatch", _RECARRIED)
     if here.changed:
         return _flag("schema-changed", "the tool's schema is another than the approved one")
     return Decision(action="run", why="a person said that it shall run")
@@ -183,6 +189,8 @@ def _never_ran(call: Call, here: Here) -> Decision:
         reason = "tool-retired"
     elif here.changed:
         reason = "schema-changed"
+    elif here.recarried and here.has_code:
+        return Decision(action="gate", why=_RECARRIED, otherwise="schema-changed")
     elif call.side_effecting and not here.run_not_started:
         reason = "not-started"
     if reason is not None:

@@ -10,6 +10,7 @@ from ledger.events.call_bodies import (
     CallFlagged,
     CallOutcomeArrivedLate,
     CallReviewed,
+    CallUpcast,
     ErrorClass,
     FlagReason,
     Gate,
@@ -60,8 +61,9 @@ class Call:
     `arguments` is the intent as parsed (None: unparsable), `executed` the arguments that ran or will run where they
     differ (defaults applied, upcast). `given_key` is the idempotency key that the host gave, `host_key` the same as
     long as it stands for this call: not of one that surely did nothing. `attempt` counts starts. `token` is the lease
-    token of the last start. `late` is the last outcome that came after the flag and after the last verdict to run it,
-    or another in its place.
+    token of the last start. `unseen_upcasts` carried it since a person last said that it shall run: nobody has
+    seen the form that they made. `late` is the last outcome that came after the flag and after the last verdict to run
+    it, or another in its place.
     """
 
     call_id: str = ""
@@ -101,6 +103,7 @@ class Call:
     gates: tuple[str, ...] = ()
     arguments_digest: str | None = None
     approval: Approval | None = None
+    unseen_upcasts: tuple[CallUpcast, ...] = ()
     # execution
     attempt: int = 0
     idempotency_key: str | None = None

@@ -75,7 +75,7 @@ def _changes(call: Call, body: CallBody, event: Event) -> Changes:
         case CallRejected() | CallDenied():
             return _refused(body, event)
         case CallAuthorized():
-            return {"state": "authorized", "approval": _allowed(call, body, event), "waiting_since": None}
+            return _authorized(call, body, event)
         case CallApprovalRequested():
             return _asked(body, event)
         case CallStarted():
@@ -168,6 +168,11 @@ def _refused(body: CallRejected | CallDenied, event: Event) -> Changes:
         "replacement": body.replacement,
         "hint": body.hint,
     }
+
+
+def _authorized(call: Call, body: CallAuthorized, event: Event) -> Changes:
+    changes: Changes = {"state": "authorized", "approval": _allowed(call, body, event), "waiting_since": None}
+    return changes if body.by == "policy" else changes | {"unseen_upcasts": ()}
 
 
 def _allowed(call: Call, body: CallAuthorized, event: Event) -> Approval:
@@ -285,7 +290,8 @@ def _to_run(call: Call, body: CallReviewed, event: Event) -> Changes:
         at=event.recorded_at,
     )
     # An outcome that came before the verdict was known to the reviewer; one that comes from now on contradicts it.
-    return {"state": "authorized", "approval": allowed, "arguments_digest": digest, "late": None}
+    changes: Changes = {"state": "authorized", "approval": allowed, "arguments_digest": digest}
+    return changes | {"late": None, "unseen_upcasts": ()}
 
 
 def _upcast(call: Call, body: CallUpcast, event: Event) -> Changes:
@@ -299,6 +305,7 @@ def _upcast(call: Call, body: CallUpcast, event: Event) -> Changes:
         "schema_digest": event.schema_digest,
         "arguments_digest": body.digest_after,
         "approval": approval,
+        "unseen_upcasts": (*call.unseen_upcasts, body),
     }
     # It waits because its tool changed; carried over, what is left to say is whether it shall run.
     return changes | {"reason": "not-started"} if call.reason == "schema-changed" else changes

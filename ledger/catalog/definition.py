@@ -105,7 +105,8 @@ class Catalog:
     """
     What was read from a catalog folder: the good tools by name, and the faults of the quarantined ones.
 
-    `digest` covers all that the good tools say; two hosts with one digest offer the same.
+    `digest` covers all that the good tools say; two hosts with one digest offer the same. `root` is the folder, empty
+    for one that was read from none.
     """
 
     tools: Mapping[str, ToolDefinition]
@@ -113,6 +114,7 @@ class Catalog:
     digest: str
     significant: frozenset[str] = frozenset()
     formats: frozenset[str] = frozenset()
+    root: str = ""
 
     @property
     def renamed(self) -> Mapping[str, str]:

@@ -60,6 +60,7 @@ def read_catalog(root: Path, read: Read) -> Catalog:
         digest=digest({name: _said(tools[name]) for name in tools}),
         significant=settings.significant,
         formats=settings.formats,
+        root=str(root),
     )
 
 

@@ -44,12 +44,15 @@ def carry(core: Core, call: Call, *, to: int | None = None) -> Carrying:
     Return the call carried to the version that is known here (or `to`), step by step, as far as proved upcasts lead.
 
     A call that its own version's code still runs here stays as it is; so does one with redacted arguments (its true
-    ones are nowhere), of a retired tool, or that ran elsewhere.
+    ones are nowhere), of a retired tool, or that ran elsewhere. Nothing is carried to a draft: its upcast may still be
+    edited, and what it makes of a call would run.
     """
     registry = core.wiring.registry
     name, recorded = registry.home(call.tool), call.schema_version
     target = registry.version(name)
     if target is None or recorded is None or registry.get(name, recorded) is not None:
+        return Carrying(call)
+    if to is None and registry.upcasts.is_draft(name, target.version):
         return Carrying(call)
     judged = judge(registry, call, to=target.version if to is None else to)
     if judged.journey is None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from ledger.errors import LedgerError
+from ledger.catalog import Registry
+from ledger.errors import LedgerError, UsageError
 from ledger.events import CallFlagged
 from ledger.execution.requests import Steps
 from ledger.recovery import Here, decide
@@ -39,7 +40,10 @@ def migrate(ledger: Ledger, scope: Scope) -> Iterator[Migrated]:
     Asking again changes nothing: a carried call is of the newer version. A crash in between leaves whole sessions
     carried or not, and the next run goes on. Finished calls and intents stay as they are. A session in which nothing
     can be carried is not opened: whoever works on it is not disturbed.
+
+    Raises `UsageError` for a draft: its upcast may still be edited, and what it makes of an approved call would run.
     """
+    _check_published(ledger.registry, scope)
     planner = Planner.of(ledger.reader, ledger.registry)
     for session_id in sessions_of(ledger.reader, scope):
         judged: tuple[Judged, ...] = ()
@@ -52,6 +56,15 @@ def migrate(ledger: Ledger, scope: Scope) -> Iterator[Migrated]:
             yield Migrated(session_id=session_id, judged=judged, error=error)
             continue
         yield Migrated(session_id=session_id, judged=judged)
+
+
+def _check_published(registry: Registry, scope: Scope) -> None:
+    tools = registry.catalog.tools if registry.catalog is not None and scope.to is not None else ()
+    for name in tools:
+        if scope.holds(registry, name) and registry.upcasts.is_draft(name, scope.to or 0):
+            message = f"version {scope.to} of {name} is a draft: nothing is carried to it before it is published"
+            hint = 'Plan without --apply; then make it "current" in tool.json, and lock it with `ledger tool lock`.'
+            raise UsageError(message, hint=hint)
 
 
 def _migrated(core: Core, scope: Scope) -> Steps[Migrated]:

@@ -120,19 +120,24 @@ def _decided(core: Core, recorded: Call, *, execute: bool) -> Decided:
 
 
 def here(core: Core, call: Call, *, execute: bool = True) -> Here:
-    """Return what this process knows of the call's tool; of a version that is newer than it knows, it has no code."""
+    """
+    Return what this process knows of the call's tool.
+
+    Of a version that is newer than it knows, it has no code; nor of a published one where it runs a draft.
+    """
     registry = core.wiring.registry
     tool, definition = tool_of(core, call), definition_of(core, call)
     version = tool.version if tool is not None else registry.version(registry.home(call.tool))
-    newer = version is not None and _is_newer(call, version, definition)
-    code = tool is not None and execute and not newer
+    others = version is not None and (_is_newer(call, version, definition) or _is_draft(core, call, version))
+    code = tool is not None and execute and not others
     return Here(
         has_code=code,
         reconciles=code and tool is not None and tool.reconcile is not None,
         stage=definition.stage if definition else None,
-        changed=version is not None and not newer and _is_another(call, version),
+        changed=version is not None and not others and _is_another(call, version),
         run_not_started=core.wiring.run_not_started and not _lost(core, call),
         lost=_lost(core, call),
+        recarried=not call.attempt and not registry.upcasts.stand(registry.home(call.tool), call.unseen_upcasts),
         contradicted=_contradicted(core, call),
         max_attempts=core.wiring.max_attempts,
         now=core.wiring.clock.stamp(),
@@ -154,6 +159,13 @@ def _is_newer(call: Call, version: ToolVersion, definition: ToolDefinition | Non
     """Whether a newer release recorded the call, while this one still runs: that one is to go on with it."""
     recorded = call.schema_version or 0
     return recorded > version.version and (definition is None or recorded not in definition.versions)
+
+
+def _is_draft(core: Core, call: Call, version: ToolVersion) -> bool:
+    """Whether this process runs a version that is not published yet, and the call is of another one."""
+    return version.version != call.schema_version and core.wiring.registry.upcasts.is_draft(
+        version.tool, version.version
+    )
 
 
 def hindrance(core: Core, call: Call, work: Work) -> Body | None:

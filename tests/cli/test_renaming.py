@@ -305,6 +305,8 @@ def test_a_carried_call_counts_where_it_was_recorded(shelf: Shelf) -> None:
     assert (row["calls"], row["carried"]) == (1, 1)
     assert "CARRIED" in ledger("audit", "versions").stdout
     assert data("tool", "rename", "view", "inspect", "--asserted-by", "ada")["openCalls"] == 2  # under the first name
+    assert data("migrate-schemas", "--apply")["carried"] == 0  # the lock does not have the step yet
+    assert ledger("tool", "lock").exit_code == 0
     assert data("migrate-schemas", "--apply")["carried"] == 1
     assert data("audit", "versions", "--tool", "look_at") == rows[:1]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ledger.catalog.definition import Catalog, ToolDefinition, ToolVersion
 from ledger.catalog.steps import Upcast
+from ledger.catalog.upcast.published import Published, Recorded
 from ledger.catalog.upcast.records import Carried, Carrier, Journey, NotCarried
 from ledger.catalog.upcast.values import as_far, at_both, same
 from ledger.strictjson import Json
@@ -17,6 +18,7 @@ class Upcasts:
     def __init__(self, catalog: Catalog | None) -> None:
         self._catalog = catalog
         self._steps: dict[tuple[str, int], Carrier] = {}
+        self._published = Published(catalog)
 
     def step(self, definition: ToolDefinition, version: int) -> Carrier | None:
         """Return the step that begins at this version, or None where no file describes one."""
@@ -33,9 +35,26 @@ class Upcasts:
         """Return a version that a journey went over. Raises KeyError for another one."""
         return (self._catalog.tools if self._catalog else {})[tool].versions[number]
 
+    def is_draft(self, tool: str, number: int) -> bool:
+        """Whether a version of a tool is not published; one that no catalog has is nobody's draft."""
+        definition = self._definition(tool)
+        return definition is not None and self._published.is_draft(definition, number)
+
+    def stand(self, tool: str, carried: Iterable[Recorded]) -> bool:
+        """Whether each file that carried a call of a tool is published, and still the one that its event names."""
+        return self._published.stand(self._definition(tool), carried)
+
+    def _definition(self, tool: str) -> ToolDefinition | None:
+        return self._catalog.tools.get(tool) if self._catalog else None
+
     def carry(self, tool: str, version: int, to_version: int, arguments: Json) -> Journey:
-        """Carry a record of a tool from its version as far as to *to_version*. No record makes it raise."""
-        definition = self._catalog.tools.get(tool) if self._catalog else None
+        """
+        Carry a record of a tool from its version as far as to *to_version*. No record makes it raise.
+
+        A file that is published carries as it was published only. One that leads to a draft shows what it would make
+        of the record: nothing may run over it (`is_draft`).
+        """
+        definition = self._definition(tool)
         done: list[Carried] = []
         while version != to_version:
             step = self.step(definition, version) if definition is not None else None
@@ -45,12 +64,17 @@ class Upcasts:
                     message = f"versions only go forward: nothing carries a call of v{version} back to v{to_version}"
                 missing = NotCarried(code="no_upcast", pointer="", message=message)
                 return Journey(steps=tuple(done), reached=version, stopped=missing)
-            found = step.carry(arguments)
+            found = self._refused(definition, step.upcast) or step.carry(arguments)
             if isinstance(found, NotCarried):
                 return Journey(steps=tuple(done), reached=version, stopped=found, at=step.upcast)
             done.append(found)
             arguments, version = found.arguments, step.upcast.to_version
         return Journey(steps=tuple(done), reached=version)
+
+    def _refused(self, definition: ToolDefinition | None, upcast: Upcast) -> NotCarried | None:
+        if definition is None or self._published.is_draft(definition, upcast.to_version):
+            return None
+        return self._published.missing(definition, upcast)
 
     def reshape(self, tool: str, version: int, to_version: int, arguments: Json) -> Json:
         """
@@ -80,7 +104,7 @@ class Upcasts:
 
     def _files(self, tool: str, version: int, to_version: int) -> Iterator[Upcast]:
         """Yield what leads from a version towards a later one, signed or not, as far as there are files."""
-        definition = self._catalog.tools.get(tool) if self._catalog else None
+        definition = self._definition(tool)
         while definition is not None and version != to_version:
             upcast = definition.upcasts.get(version)
             if upcast is None or upcast.to_version > to_version:

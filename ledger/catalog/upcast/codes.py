@@ -44,6 +44,7 @@ PROOFS: Final[dict[str, str]] = {
 
 RECORDS: Final[dict[str, str]] = {
     "no_upcast": "no file leads on from this version",
+    "not_locked": "the catalog has a lock, and the file does not stand there as it is",
     "invalid_before": "invalid under its own version",
     "undeclared": "it holds a property that its version does not declare",
     "invalid_after": "its image is invalid under the new version",
