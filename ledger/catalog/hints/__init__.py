@@ -20,6 +20,7 @@ from ledger.catalog.hints.base import (
     expected,
     object_schema,
 )
+from ledger.catalog.hints.kept import MERGED
 from ledger.catalog.hints.models import is_pydantic, model_hint
 from ledger.catalog.hints.objects import dataclass_hint, once, typed_dict_hint
 from ledger.catalog.hints.scalars import SCALARS, choice_hint, enum_hint
@@ -93,14 +94,15 @@ class HintReader(Shared):
         options = [self.hint(each) for each in arguments]
 
         def build(value: Json, path: Path) -> Any:
+            # Each option refuses what its own closed schema does: the first that builds keeps all that was sent.
             errors = []
             for option in options:
                 try:
                     return option.build(value, path)
                 except ArgumentsUnfit as error:
                     errors.append(error)
-            # The alternative that got deepest is the one that was meant.
-            raise max(errors, key=lambda error: error.pointer.count("/"))
+            # The alternative that got deepest is the one that was meant; of some, the one with the fewest faults.
+            raise max(errors, key=lambda error: (error.pointer.count("/"), -error.faults))
 
         return Hint({"anyOf": [option.schema for option in options]}, build)
 
@@ -113,9 +115,12 @@ class HintReader(Shared):
                 raise expected(value, path, "an array")
             items = [item.build(each, (*path, index)) for index, each in enumerate(value)]
             try:
-                return make(items)
+                made = make(items)
             except TypeError:
                 raise ArgumentsUnfit(path, "its items cannot stand in a set") from None
+            if len(made) < len(items):
+                raise ArgumentsUnfit(path, MERGED)
+            return made
 
         return Hint({"type": "array", "items": item.schema, **unique}, build)
 

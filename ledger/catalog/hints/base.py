@@ -14,19 +14,24 @@ from typing import Any, Final, Protocol, TypeAlias
 from uuid import UUID
 
 from ledger.errors import LedgerError
-from ledger.strictjson import Json, JsonObject, to_pointer
+from ledger.strictjson import Json, JsonObject, canonical, to_pointer
 
 Path: TypeAlias = tuple[str | int, ...]
 Build: TypeAlias = Callable[[Json, Path], Any]
 
 
 class ArgumentsUnfit(LedgerError):
-    """Arguments fit the schema, but a type of the function does not take them; `pointer` names the argument."""
+    """
+    Arguments fit the schema, but a type of the function does not take them; `pointer` names the argument.
+
+    `faults`: how many there are, of which this is one.
+    """
 
     default_code = "schema_validation"
 
-    def __init__(self, path: Path, message: str) -> None:
+    def __init__(self, path: Path, message: str, faults: int = 1) -> None:
         self.pointer = to_pointer(path)
+        self.faults = faults
         super().__init__(f"{self.pointer or '/'}: {message}")
 
 
@@ -89,7 +94,7 @@ def default_as_json(value: Any) -> Json:
         return str(value)
     if isinstance(value, list | tuple | set | frozenset):
         entries = [default_as_json(each) for each in value]
-        return NO_JSON if NO_JSON in entries else entries
+        return NO_JSON if NO_JSON in entries else in_order(value, entries)
     return _object_as_json(value)
 
 
@@ -97,11 +102,35 @@ def _object_as_json(value: Any) -> Json:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         value = {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
     elif hasattr(value, "model_dump"):
-        return value.model_dump(mode="json")
+        return in_order(value, value.model_dump(mode="json"))
     if not isinstance(value, Mapping):
         return NO_JSON
     entries = {name: default_as_json(each) for name, each in value.items()}
     return NO_JSON if any(each is NO_JSON for each in entries.values()) else entries
+
+
+def in_order(value: Any, sent: Json) -> Json:
+    """
+    Return *sent*, the JSON of *value*, with the entries of sets in one order: numbers by size, then all else.
+
+    Python's own order of a set of texts is another one in each process; so would be the schema.
+    """
+    if isinstance(value, set | frozenset) and isinstance(sent, list):
+        return sorted(sent, key=_place)
+    if hasattr(value, "model_dump"):
+        value = value.model_dump()
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
+    if isinstance(value, list | tuple) and isinstance(sent, list):
+        return [in_order(each, below) for each, below in zip(value, sent, strict=False)]
+    if isinstance(value, Mapping) and isinstance(sent, dict):
+        return {name: in_order(value.get(name), below) for name, below in sent.items()}
+    return sent
+
+
+def _place(sent: Json) -> tuple[bool, float, bytes]:
+    number = isinstance(sent, int | float)
+    return not number, sent if number else 0, canonical(sent)
 
 
 def object_schema(fields: Mapping[str, JsonObject], required: list[str]) -> JsonObject:

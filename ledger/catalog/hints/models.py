@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache, partial
 from typing import Any, Final
 
 from ledger.catalog.hints.base import ArgumentsUnfit, Hint, NoSchema, Path, Reader
-from ledger.strictjson import Json, JsonObject, printable
+from ledger.catalog.hints.kept import check_kept
+from ledger.catalog.violation import Violation
+from ledger.strictjson import Json, JsonObject, from_pointer, printable
 
 _PACKAGES: Final = ("pydantic", "pydantic_core", "annotated_types")
+
+_SPELLING: Final = "is spelled as no number (1000.50), date or time (2026-11-30T10:00:00Z) is here"
 
 
 def is_pydantic(kind: Any) -> bool:
@@ -25,15 +30,19 @@ def model_hint(annotation: Any, reader: Reader) -> Hint:
     """
     Return the hint of a model, or of `Annotated[…, Field(…)]`.
 
-    Objects are closed unless the model says `extra="allow"`: what a model would silently ignore is refused here.
+    Objects are closed unless the model says `extra="allow"`: what a model would silently ignore is refused here, also
+    where a written schema lets it pass, or where another option of a union would take it. A value is held to the
+    model's own JSON types before the model sees it: nothing runs with what pydantic would make of another type.
     Validators are user code, so are models: which of them run is not looked into.
     """
     from pydantic import TypeAdapter, ValidationError
     from pydantic.errors import PydanticUserError
 
+    from ledger.catalog.hints.exact import Described, exactly
+
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(annotation)
-        schema = adapter.json_schema(ref_template="#/$defs/{model}")
+        schema = adapter.json_schema(ref_template="#/$defs/{model}", schema_generator=Described)
     except PydanticUserError as error:
         raise NoSchema(f"pydantic cannot describe it: {printable(error.message.splitlines()[0])}") from None
     for name, definition in schema.pop("$defs", {}).items():
@@ -41,16 +50,30 @@ def model_hint(annotation: Any, reader: Reader) -> Hint:
         if reader.definitions.setdefault(name, closed) != closed:
             raise NoSchema(f"there are two types named {name}")
     reader.runs_user_code = True
+    exact = cache(partial(exactly, adapter))  # made for the first value: a tool that is never called costs nothing
 
     def build(value: Json, path: Path) -> Any:
+        held = exact()
+        if wrong := held.compiled.violations(value):
+            raise _unfit(wrong, path)
         try:
-            return adapter.validate_python(value)
+            built = adapter.validate_python(value)
         except ValidationError as error:
             errors = error.errors(include_url=False, include_context=False, include_input=False)
             place, message = max((_told(value, each) for each in errors), key=lambda told: len(told[0]))
             raise ArgumentsUnfit((*path, *place), message) from None
+        if held.looks:
+            check_kept(value, built, path, first_wins=held.first_wins)
+        return built
 
     return Hint(_tidy(schema), build)
+
+
+def _unfit(wrong: tuple[Violation, ...], path: Path) -> ArgumentsUnfit:
+    """Return the error for the deepest fault; the value itself is not shown, nobody looked here whether it may be."""
+    deepest = max(wrong, key=lambda each: each.pointer.count("/"))
+    message = _SPELLING if deepest.keyword == "pattern" else deepest.message.partition(", got ")[0]
+    return ArgumentsUnfit((*path, *from_pointer(deepest.pointer)), message, len(wrong))
 
 
 def _told(value: Json, error: Any) -> tuple[Path, str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import date, datetime, time
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from enum import Enum
 from pathlib import Path as FilePath
 from pathlib import PurePath
@@ -42,26 +43,23 @@ def _number(value: Json, path: Path) -> float:
     raise expected(value, path, "a number")
 
 
-def _parsed(parse: Callable[[str], Any], name: str) -> Build:
+def _parsed(parse: Callable[[str], Any], name: str, spelled: str = "") -> Build:
+    """Python reads more spellings than a schema means (`1_000`, `20260131`); in a union another option has them."""
+    fits = re.compile(spelled).match
+
     def build(value: Json, path: Path) -> Any:
-        if isinstance(value, str):
+        if isinstance(value, str) and fits(value):
             try:
                 return parse(value)
-            except (ValueError, InvalidOperation):
+            except ValueError:
                 pass
         raise expected(value, path, name)
 
     return build
 
 
-def _decimal(text: str) -> Decimal:
-    number = Decimal(text)
-    if not number.is_finite():
-        raise ValueError
-    return number
-
-
 _DECIMAL: Final = r"^-?[0-9]{1,400}(\.[0-9]{1,400})?$"
+_DAY: Final = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 
 SCALARS: Final[dict[Any, tuple[JsonObject, Build]]] = {
     str: ({"type": "string"}, _exactly(str, "a string")),
@@ -72,12 +70,15 @@ SCALARS: Final[dict[Any, tuple[JsonObject, Build]]] = {
     type(None): ({"type": "null"}, _exactly(type(None), "null")),
     datetime: (
         {"type": "string", "format": "date-time"},
-        _parsed(datetime.fromisoformat, "a date and time (ISO 8601)"),
+        _parsed(datetime.fromisoformat, "a date and time (ISO 8601)", _DAY),
     ),
-    date: ({"type": "string", "format": "date"}, _parsed(date.fromisoformat, "a date (YYYY-MM-DD)")),
-    time: ({"type": "string", "format": "time"}, _parsed(time.fromisoformat, "a time (HH:MM:SS)")),
+    date: ({"type": "string", "format": "date"}, _parsed(date.fromisoformat, "a date (YYYY-MM-DD)", _DAY)),
+    time: ({"type": "string", "format": "time"}, _parsed(time.fromisoformat, "a time (HH:MM:SS)", "[0-9]{2}:[0-9]{2}")),
     UUID: ({"type": "string", "format": "uuid"}, _parsed(UUID, "a UUID")),
-    Decimal: ({"type": "string", "pattern": _DECIMAL}, _parsed(_decimal, 'a decimal number as a string ("19.99")')),
+    Decimal: (
+        {"type": "string", "pattern": _DECIMAL},
+        _parsed(Decimal, 'a decimal number as a string ("19.99")', _DECIMAL.replace("$", r"\Z")),
+    ),
     FilePath: ({"type": "string"}, _parsed(FilePath, "a path")),
     PurePath: ({"type": "string"}, _parsed(PurePath, "a path")),
     Any: ({}, as_is),
