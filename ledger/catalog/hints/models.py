@@ -45,10 +45,7 @@ def model_hint(annotation: Any, reader: Reader) -> Hint:
         schema = adapter.json_schema(ref_template="#/$defs/{model}", schema_generator=Described)
     except PydanticUserError as error:
         raise NoSchema(f"pydantic cannot describe it: {printable(error.message.splitlines()[0])}") from None
-    for name, definition in schema.pop("$defs", {}).items():
-        closed = _tidy(definition)
-        if reader.definitions.setdefault(name, closed) != closed:
-            raise NoSchema(f"there are two types named {name}")
+    _define(schema.pop("$defs", {}), reader)
     reader.runs_user_code = True
     exact = cache(partial(exactly, adapter))  # made for the first value: a tool that is never called costs nothing
 
@@ -67,6 +64,13 @@ def model_hint(annotation: Any, reader: Reader) -> Hint:
         return built
 
     return Hint(_tidy(schema), build)
+
+
+def _define(definitions: JsonObject, reader: Reader) -> None:
+    for name, definition in definitions.items():
+        closed = _tidy(definition)
+        if reader.definitions.setdefault(name, closed) != closed:
+            raise NoSchema(f"there are two types named {name}")
 
 
 def _unfit(wrong: tuple[Violation, ...], path: Path) -> ArgumentsUnfit:
