@@ -26,7 +26,7 @@ Every exception the ledger raises to its host; each says in words what to do nex
         ├── IdempotencyConflict an event id was used again for another event
         ├── StoreUnavailable    it could not be written or read; nothing was acknowledged
         ├── StoreBusy           another process holds the writer's lock too long
-        ├── StoreReplaced       the database file under a live writer was replaced or removed
+        ├── StoreReplaced       the database file was replaced or removed while it was open
         ├── IntegrityFailure    the record was damaged or changed
         └── SchemaOutdated      the tables are older or newer than this release
 """
@@ -353,7 +353,7 @@ class StoreBusy(StoreError):
 
 
 class StoreReplaced(StoreError):
-    """The database file under a live writer was replaced or removed; writing on would lose events."""
+    """The database file was replaced or removed while it was open; who goes on loses events."""
 
     default_code = "store_replaced"
 

@@ -127,7 +127,8 @@ def events(
     Filters of calls (--state, --code, --resource …) leave the events of the calls that fit. --follow prints what is
     there, from the first event on or behind --after, and then what comes, at once; it misses no event and tells none
     twice, however many write, and its last words say which --after goes on. With --json or --format jsonl each event
-    is a line.
+    is a line. A filter of calls looks at each event as it comes, by how its call stands then: what a call went through
+    before it fitted is not told afterwards.
     """
     if follow:
         from ledger.cli.tailing import followed

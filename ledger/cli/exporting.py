@@ -10,14 +10,14 @@ from ledger.cli.opening import catalog_folder
 from ledger.cli.rows import dumps
 from ledger.cli.shell import Shell
 from ledger.counting import counted
-from ledger.errors import IntegrityFailure, LedgerError
+from ledger.errors import IntegrityFailure, LedgerError, UnknownSession
 from ledger.importing import format_of
 from ledger.providers.bundle import write_bundle
 from ledger.providers.check import check
 from ledger.providers.export import export
 from ledger.providers.formats import get_format
-from ledger.replay import last_sequence, session_at
-from ledger.store.port import Reader
+from ledger.replay import session_at
+from ledger.store.port import Head, Reader
 
 _PAGE: Final = 500
 _MOST: Final = 5
@@ -66,30 +66,43 @@ def print_bundle(shell: Shell, reader: Reader, session_id: str, *, checked: bool
     """
     Print the session's records line by line, so that importing them gives equal digests.
 
-    Raises `UnknownSession`, and `IntegrityFailure` where it is `checked` and the chain of digests does not hold.
+    Raises `UnknownSession`, and `IntegrityFailure` where the chain of digests does not hold, or ends before the head:
+    before the first line where it is `checked`, else behind all records that there are. The line that says that the
+    session is whole is missing then, so that no import takes it for that.
     """
-    until = last_sequence(reader, session_id)
+    head = reader.head(session_id)
+    if head is None or not head.sequence:
+        raise UnknownSession(session_id)
     if checked:
-        for _ in _records(reader, session_id, until, checked=True):
+        for _ in _records(reader, session_id, head):
             pass
-    lines = map(_ascii, write_bundle(session_id, _records(reader, session_id, until, checked=False)))
+    lines = map(_ascii, write_bundle(session_id, _records(reader, session_id, head)))
     if shell.json:
         shell.out.document(_document(session_id, lines))
     else:
         shell.out.verbatim(line.rstrip("\n") for line in lines)
 
 
-def _records(reader: Reader, session_id: str, until: int, *, checked: bool) -> Iterator[bytes]:
+def _records(reader: Reader, session_id: str, head: Head) -> Iterator[bytes]:
+    """Yield all records up to the head that there are, then raise where they are not those that were appended."""
     from ledger.events import chain
 
-    head, after = b"", 0
-    while page := reader.read(session_id, after=after, until=until, limit=_PAGE):
+    digest, after, fault = b"", 0, ""
+    while page := reader.read(session_id, after=after, until=head.sequence, limit=_PAGE):
         for stored in page:
-            head = chain(head, stored.record) if checked else head
-            if checked and head != stored.digest:
-                raise IntegrityFailure(f"session {session_id!r}: event {stored.sequence} is not what was recorded")
+            digest = chain(digest, stored.record)
+            if stored.sequence != after + 1:
+                fault = fault or f"event {after + 1} is missing"
+            elif digest != stored.digest:
+                fault = fault or f"event {stored.sequence} is not what was recorded"
             yield stored.record
-        after = page[-1].sequence
+            after = stored.sequence
+    if after != head.sequence:
+        fault = fault or f"event {after + 1} is missing, of {head.sequence}"
+    elif digest != head.digest:
+        fault = fault or "its head is that of other events"
+    if fault:
+        raise IntegrityFailure(f"session {session_id!r}: {fault}", hint="Run `ledger db check`.")
 
 
 def _document(session_id: str, lines: Iterator[str]) -> Iterator[str]:

@@ -3,6 +3,7 @@ The one door for printing: nothing else in the command line writes to a stream.
 
 Answers go to stdout, words to a person (notes, warnings, errors, progress) to stderr. With `--json` stdout gets exactly
 one object: `{"data": object}`, `{"data": [rows], "next": cursor or null}` or `{"error": {"code", "message", "hint"}}`.
+But where a long document breaks off (see `Output.document`).
 """
 
 from __future__ import annotations
@@ -111,15 +112,28 @@ class Output:
                 raise click.exceptions.Exit(CUT)
 
     def document(self, pieces: Iterable[str]) -> None:
-        """Print one JSON value that comes in pieces: in the envelope with `json`, indented on a terminal."""
+        """
+        Print one JSON value that comes in pieces: in the envelope with `json`, indented on a terminal.
+
+        A failure behind the first piece is told on stderr and by the status: nothing ends a value that was cut.
+        """
         if sys.stdout.isatty():  # a terminal's reader sees no memory
             value = json.loads("".join(pieces))
             self.json({"data": value} if self._json else value)
             return
         opening, closing = ('{"data": ', "}\n") if self._json else ("", "\n")
-        for piece in pieces:
-            streams.write(sys.stdout, opening + piece)
-            opening = ""
+        begun = False
+        try:
+            for piece in pieces:
+                streams.write(sys.stdout, piece if begun else opening + piece)
+                begun = True
+        except Exception as error:
+            if not begun or isinstance(error, streams.OutputFailed):
+                raise
+            fault = fault_of(error)
+            streams.write(sys.stdout, "\n", flush=True)
+            self._blame(fault)
+            raise click.exceptions.Exit(fault.exit_code) from error
         streams.write(sys.stdout, closing)
 
     def progressed(self, data: Mapping[str, Any], lines: Iterable[Line]) -> None:
@@ -143,7 +157,10 @@ class Output:
         """Tell a failure: the error object on stdout with `--json`, else words on stderr."""
         if self._json:
             self.json({"error": fault.to_wire()})
-            return
+        else:
+            self._blame(fault)
+
+    def _blame(self, fault: Fault) -> None:
         self._say((Ink("Error: ", "bad"), fault.words, Ink(f" ({fault.code})", "dim")))
         if fault.usage:
             self._say((fault.usage,))

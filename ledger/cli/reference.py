@@ -45,7 +45,8 @@ Answers go to stdout; notes, warnings, errors and progress to stderr.
 
 - `--json` prints exactly one object: `{"data": {…}}`, for lists `{"data": [rows], "next": cursor or null}`, for a
   failure `{"error": {"code", "message", "hint"}}`. If a list fails in the middle, the object has the rows so far in
-  `data` and also `error`. One line in a pipe, indented on a terminal.
+  `data` and also `error`. A replay or an export that fails in the middle breaks off: stderr and the status tell of it.
+  One line in a pipe, indented on a terminal.
 - `resume --follow --json` goes on, so it prints one line of JSON for each session that it acted on.
 - `--format table | json | jsonl | csv` prints the rows alone; every format carries the same rows.
 - A table has the width of the terminal: its texts are cut; ids and names never, so that rows can be told apart and what

@@ -96,6 +96,8 @@ class Replay:
     def _rows(self, *, people: bool) -> Iterator[Row]:
         for row in replay_rows(self._reader, self._session_id, self._at, shaping=self._shaping):
             wire = row.to_wire()
+            if self._shaping is not None:
+                wire.setdefault("asVersion", None)  # a CSV takes its columns from the first row
             yield {**wire, **_for_people(row)} if people else {**wire, "raw": row.raw}
 
     def equals(self, other: str, format: str | None) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ledger.cli.frame import Command
+from ledger.cli.seconds import SECONDS
 from ledger.cli.shell import Shell
 
 
@@ -27,10 +28,10 @@ from ledger.cli.shell import Shell
 )
 @click.option("--follow", is_flag=True, help="Go on: run what people approve, until SIGTERM or Ctrl-C.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
-@click.option("--wait", type=click.FloatRange(min=0), default=0.0, metavar="SECONDS", help="Wait for another owner.")
+@click.option("--wait", type=SECONDS, default=0.0, metavar="SECONDS", help="Wait for another owner.")
 @click.option(
     "--grace",
-    type=click.FloatRange(min=0),
+    type=SECONDS,
     default=30.0,
     show_default=True,
     metavar="SECONDS",

@@ -11,6 +11,7 @@ from ledger.cli.faults import FAILED
 from ledger.cli.frame import Noun
 from ledger.cli.looks import SESSION, at
 from ledger.cli.output import Format
+from ledger.cli.seconds import SECONDS
 from ledger.cli.shell import Shell, format_option
 from ledger.cli.table import Column
 
@@ -70,7 +71,7 @@ def show(shell: Shell, session: str) -> None:
     "--reason", type=click.Choice(REASONS), help="Why (default: final_answer behind an answer, else aborted)."
 )
 @click.option("--message", metavar="TEXT", help="More about it.")
-@click.option("--wait", type=click.FloatRange(min=0), default=0.0, metavar="SECONDS", help="Wait for another owner.")
+@click.option("--wait", type=SECONDS, default=0.0, metavar="SECONDS", help="Wait for another owner.")
 @click.pass_obj
 def close(shell: Shell, /, session: str, **how: Any) -> None:
     """

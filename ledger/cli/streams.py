@@ -27,7 +27,13 @@ class OutputFailed(LedgerError):
 
 
 def prepare() -> None:
-    """Make both streams write what their encoding lacks as an escape, and line ends as they are given."""
+    """
+    Make both streams write what their encoding lacks as an escape, and line ends as they are given.
+
+    A stream whose descriptor was closed at the start takes anything, and stdin has nothing to give.
+    """
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115 - lives as the process
     for name in ("stdout", "stderr"):
         stream: TextIO | None = getattr(sys, name)
         if stream is None:  # started with the descriptor closed: there is nobody to talk to

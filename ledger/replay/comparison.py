@@ -85,8 +85,16 @@ def _call(asked: AskedCall) -> Fields:
         "tool": intent.tool,
         "arguments": intent.raw_arguments if intent.arguments is None else intent.arguments,
         "state": now.state,
-        "answer": answer(now, _WHOLE),
+        "answer": _told(now),
     }
+
+
+def _told(now: Call) -> JsonObject:
+    """Return what the model reads, without the time to wait of a limit: that is of the moment, no two runs share it."""
+    told = answer(now, _WHOLE)
+    if now.state == "denied":
+        told.pop("retryAfter", None)
+    return told
 
 
 def _hosted(call: Call) -> Fields:

@@ -67,7 +67,7 @@ def _published(connection: sqlite3.Connection, copy: Path, path: Path) -> Health
     """Fill the copy, check it, give it its name; where that fails nothing is left of it."""
     try:
         _copied(connection, copy)
-        health = check(f"sqlite:///{copy}")
+        health = check(str(copy))
         try:
             os.link(copy, path)  # unlike a renaming it never overwrites
         except FileExistsError as error:

@@ -129,12 +129,12 @@ class MemoryStore:
                 return repeated
             now = self._clock.now()
             after = rules.admit(request, stream.head, now)
+            places.set_back(request.guards, self._limited, now)
+            places.admit(request.guards, self._limited, now)
             refusal = rules.too_large(request) or rules.twice(request.drafts)
             if refusal is not None:
                 raise refusal
             self._check_calls(request.calls)
-            places.set_back(request.guards, self._limited, now)
-            places.admit(request.guards, self._limited, now)
             self._streams[request.session_id] = stream
             appended = self._record(request, stream, after)
             places.take(request.guards, self._limited, now)
@@ -186,7 +186,8 @@ class MemoryStore:
             row = placed.row
             self._places.pop(row[1:5])
             self._of_session[row.session_id].discard(call_id)
-            self._keys.pop((row.tenant, row.idempotency_key or ""), None)
+            if row.idempotency_key is not None:
+                self._keys.pop((row.tenant, row.idempotency_key), None)
 
     def renew(self, session_id: str, *, token: int, seconds: float) -> bool:
         """Prolong a lease; see `Store.renew`."""

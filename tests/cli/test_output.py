@@ -11,6 +11,7 @@ from ledger.cli.output import FORMATS, Format, Output
 from ledger.cli.rows import Row
 from ledger.cli.table import Column
 from ledger.cli.text import Ink
+from ledger.errors import IntegrityFailure
 from tests.cli.running import ask, process, shared, terminal
 from tests.cli.sample.thing import HOSTILE
 
@@ -290,6 +291,25 @@ def test_a_document_comes_in_pieces(
     screens = terminal(monkeypatch)
     Output(json=json).document(iter(pieces))
     assert screens[0].shown == screen
+
+
+@pytest.mark.parametrize("json", [False, True])
+def test_a_document_that_breaks_off_says_so_beside_it(capsys: pytest.CaptureFixture[str], json: bool) -> None:
+    """A second object behind half of one is no JSON: what failed stands on stderr, and the status tells it, too."""
+
+    def pieces(*given: str) -> Iterator[str]:
+        yield from given
+        raise IntegrityFailure("it was changed", hint="Look.")
+
+    with pytest.raises(click.exceptions.Exit) as ended:
+        Output(json=json).document(pieces("[1"))
+    printed = capsys.readouterr()
+    assert ended.value.exit_code == 4
+    assert printed.out == ('{"data": [1\n' if json else "[1\n")
+    assert printed.err == "Error: it was changed (integrity)\nLook.\n"
+    with pytest.raises(IntegrityFailure):
+        Output(json=json).document(pieces())
+    assert capsys.readouterr().out == ""
 
 
 def test_a_cursor_may_be_known_only_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:

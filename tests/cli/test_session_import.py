@@ -325,6 +325,34 @@ def test_an_export_of_what_was_tampered_with_fails(world: Path) -> None:
     assert failure("session", "export", "nobody", "--format", "ledger")[:2] == (1, "unknown_session")
 
 
+@pytest.mark.parametrize(
+    ("statements", "records", "why"),
+    [
+        (["DELETE FROM event WHERE session_id = 'done' AND sequence > 2"], 2, "event 3 is missing, of "),
+        (["DELETE FROM event WHERE session_id = 'done' AND sequence = 2"], -1, "event 2 is missing"),
+        (["UPDATE event SET digest = zeroblob(32) WHERE session_id = 'done'"], 0, "event 1 is not what was recorded"),
+        (["UPDATE session_head SET digest = zeroblob(32) WHERE session_id = 'done'"], 0, "that of other events"),
+    ],
+)
+def test_no_export_says_of_a_damaged_session_that_it_is_whole(
+    world: Path, statements: list[str], records: int, why: str
+) -> None:
+    """With --check nothing is printed; without it all that there is, but no line that an import takes for the end."""
+    whole = len(stored("sqlite:///ledger.db", "done"))
+    tampered(world, *statements)
+    asked = ("session", "export", "done", "--format", "ledger")
+    checked = ledger(*asked, "--check")
+    assert (checked.exit_code, checked.stdout) == (4, "")
+    assert why in checked.stderr
+    done = ledger(*asked)
+    assert (done.exit_code, done.stderr) == (4, checked.stderr)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [key for line in lines for key in line if key in ("bundle", "record", "end")] == [
+        "bundle",
+        *["record"] * (records if records > 0 else whole + records),
+    ]
+
+
 def test_export_makes_no_ledger(empty: Path) -> None:
     """It only reads."""
     assert failure("session", "export", "s")[:2] == (1, "no_database")

@@ -31,6 +31,14 @@ def test_missing_streams_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sys.stderr is other
 
 
+def test_a_missing_stdin_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process started without stdin reads nothing, in bytes and in text."""
+    monkeypatch.setattr(sys, "stdin", None)
+    streams.prepare()
+    assert (sys.stdin.buffer.read(), sys.stdin.read()) == (b"", "")
+    sys.stdin.close()
+
+
 def test_a_reader_who_left_ends_the_process() -> None:
     """A closed pipe is status 141 at write and at flush."""
     with pytest.raises(SystemExit) as at_write:

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from ledger import Ledger
 from ledger.errors import UnknownSession
-from ledger.events import MessageRecorded, SessionClosed
+from ledger.events import CallDenied, MessageRecorded, SessionClosed
 from ledger.providers.port import ProposedCall, Reply
 from ledger.replay import compare
 from ledger.replay.comparison import Difference
@@ -56,6 +56,20 @@ def test_equal_sessions_do_not_differ() -> None:
     """Other ids, other times, another session id: nothing differs; results are compared whole."""
     long = {"log": "x" * 50_000}
     assert differences(session("a", result=long), session("b", start=500, result=long)) == []
+
+
+def limited(session_id: str, wait: float, start: int = 0) -> Recording:
+    """Return a session whose call found no place under a limit."""
+    recording = Recording(session_id, start)
+    sent = ProposedCall(name="send", raw="{}", provider_call_id="id")
+    (call,) = recording.turn(Reply(kind="tool_calls", provider="openai", calls=(sent,)), arguments={})
+    recording.add(CallDenied(code="rate_limited", message="Later.", retry_after=wait), call)
+    return recording
+
+
+def test_how_long_a_limit_lets_wait_is_no_difference() -> None:
+    """It is a time of that moment: two runs alike never share it."""
+    assert differences(limited("a", 59.972), limited("b", 59.99, 500)) == []
 
 
 def test_results_are_compared_to_their_ends() -> None:

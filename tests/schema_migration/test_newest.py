@@ -1,5 +1,7 @@
 """Calls that ended, told in the newest form of their arguments: where that is proved, and without touching them."""
 
+import csv
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -148,7 +150,10 @@ def test_the_command_tells_it_in_each_form() -> None:
     table = ledger(*REPLAY).stdout
     assert 'asked with {"amount":5} (v1 as v2)' in table
     rows = [json.loads(line) for line in ledger(*REPLAY, "--format", "jsonl").stdout.splitlines()]
-    assert [row["asVersion"]["version"] for row in rows if "asVersion" in row] == [2, 1, 1, None, 1]
+    assert [row["asVersion"]["version"] for row in rows if row["asVersion"]] == [2, 1, 1, None, 1]
+    sheet = list(csv.DictReader(io.StringIO(ledger(*REPLAY, "--format", "csv").stdout, newline="")))
+    told = [json.loads(row["asVersion"])["version"] for row in sheet if row["asVersion"]]
+    assert (len(sheet), told) == (len(rows), [2, 1, 1, None, 1])
     assert data(*REPLAY)["turns"][0]["calls"][0]["asVersion"]["version"] == 2
     done = ledger(*REPLAY, "--format", "openai")
     assert "amount" in done.stdout

@@ -47,6 +47,13 @@ def test_a_copy_holds_everything(url: str, tmp_path: Path) -> None:
     copied.close()
 
 
+def test_a_copy_may_have_any_name(url: str, tmp_path: Path) -> None:
+    """A path is no URL: what would begin an option there is a part of the name."""
+    done = backup(url, tmp_path / "a?b#%41.db")
+    assert (done.path.name, done.health.sound) == ("a?b#%41.db", True)
+    assert names(tmp_path) == ["a?b#%41.db", "ledger.db", "ledger.db.lock"]
+
+
 def test_a_copy_is_one_moment_while_writers_write(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of many copies of a ledger under a writer is sound, and holds what was acknowledged before it began."""
     monkeypatch.setattr(module, "_PAGES", 1)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from ledger.calls import CallRow
-from ledger.errors import StoreUnavailable
+from ledger.errors import StoreReplaced, StoreUnavailable
 from ledger.store.columns import IS_OPEN, PLACED, SESSIONS, STORED, Row, session_row
 from ledger.store.port import (
     CallFilter,
@@ -52,6 +52,7 @@ class Readers:
 
     def __init__(self, files: Files) -> None:
         self.files = files
+        self._place = files.place()
         self._idle: deque[sqlite3.Connection] = deque()
         self._pinned = threading.local()
         self._closed = False
@@ -96,9 +97,20 @@ class Readers:
         if self._closed:
             raise StoreUnavailable("this ledger is closed")
         try:
-            return self._idle.pop()
+            connection = self._idle.pop()
         except IndexError:
-            return open_reader(self.files)
+            connection = open_reader(self.files)
+        if self.files.place() != self._place:
+            connection.close()
+            raise self._replaced()
+        return connection
+
+    def _replaced(self) -> StoreReplaced:
+        """A connection goes on reading the old file: nothing is recorded there any more, and nobody would be told."""
+        return StoreReplaced(
+            f"{self.files.database} was replaced or removed while it was open; what is recorded now is not read here",
+            hint="Start this program again; cursors of the old file may not fit the new one.",
+        )
 
     def _give_back(self, connection: sqlite3.Connection) -> None:
         self._idle.append(connection)

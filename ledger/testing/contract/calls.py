@@ -128,6 +128,14 @@ class CallContract(StoreCase):
         assert store.keyed("other", "k") == keyed("c2", "k", tenant="other", turn=2)
         assert store.keyed("", "k") is None
 
+    def test_an_empty_key_is_a_key(self, store: Store) -> None:
+        """The empty text is a host's key as any other: a call without one does not take it away."""
+        put(store, keyed("c1", "", turn=1), keyed("c2", None, turn=2))
+        put(store, keyed("c2", None, turn=2))
+        assert store.keyed("acme", "") == keyed("c1", "", turn=1)
+        with pytest.raises(KeyConflict):
+            put(store, keyed("c3", "", turn=3))
+
     @pytest.mark.parametrize("session", ["s1", "s2"])
     def test_a_taken_key_is_refused(self, store: Store, session: str) -> None:
         """A key that another call holds is refused, naming both calls, and nothing is recorded."""

@@ -151,6 +151,15 @@ class LimitContract(StoreCase):
             store.append(Append(session_id="a", drafts=drafts, expected=7, guards=(guard("a", most=1),)))
         assert start(store, "b", guard("b", most=1)).sequences
 
+    def test_a_full_limit_comes_before_what_is_wrong_with_the_events(self, store: Store) -> None:
+        """An append that names an event twice, and finds no place, hears of the limit on every back end."""
+        start(store, "a", guard("a", most=1))
+        story = Story("b")
+        drafts = started(story, "b")
+        twice, rows = (*drafts, drafts[-1]), story.rows("b")
+        with pytest.raises(RateLimited):
+            store.append(Append(session_id="b", drafts=twice, calls=rows, guards=(guard("b", most=1),)))
+
     def test_running_calls_give_their_place_back(self, store: Store, time: HandClock) -> None:
         """A limit on running calls counts those that stand in state started, for however long, and no others."""
         story = Story("s")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.errors import StoreError, StoreUnavailable
+from ledger.errors import StoreError, StoreReplaced, StoreUnavailable
 from ledger.store.maintenance import current, ready
 from ledger.store.port import Append, CallFilter, EventFilter, Store
 from ledger.store.schema import HEAD
@@ -116,6 +116,21 @@ def test_a_head_that_is_no_text_any_more_can_be_appended_to(store: Store, path: 
         connection.execute("UPDATE session_head SET owner = CAST(X'61FF' AS TEXT)")
     add(store, "s1", "b")
     assert ids(store.read("s1", limit=10)) == ["a", "b"]
+
+
+@pytest.mark.parametrize("idle", [True, False])
+def test_a_replaced_file_is_read_no_more(store: Store, path: Path, idle: bool) -> None:
+    """Who only reads is told that the file is another one now, instead of waiting on the old one for ever."""
+    assert isinstance(store, SqliteStore)
+    reader = open_store(str(path), create=False, read_only=True)
+    if idle:
+        assert ids(reader.read("s1", limit=10)) == ["a"]
+    shutil.copy(path, path.with_name("copy.db"))
+    path.with_name("copy.db").replace(path)
+    for _ in range(2):
+        with pytest.raises(StoreReplaced, match="not read here"):
+            reader.read("s1", limit=10)
+    reader.close()
 
 
 def test_a_reading_connection_cannot_write(store: Store) -> None:
