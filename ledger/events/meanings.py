@@ -56,6 +56,7 @@ BODY: Final[dict[str, str]] = {
     "modelCanRepair": "the model can do better by itself",
     "notStarted": "the call surely never ran",
     "offered": "`{tool, version, descriptionDigest}` of the tools that the model could choose from",
+    "onRejection": "`run_none`: where a call of the turn is refused the others end as cancelled; null: they run",
     "osUser": "operating system user beside the claim of `by`",
     "providerCallId": "the provider's id of the call; it may repeat or be missing",
     "rawArguments": "the exact text that the model sent; null: it sent no text",

@@ -84,6 +84,8 @@ class TurnRecorded:
 
     `structured` is there for an answer that had to fit a schema: `{schemaDigest, attempt, status, violations}`, its
     status `valid`, `invalid` (it was asked for again) or `unstructured` (the text is kept as it is).
+
+    `on_rejection`: what the host wants of the other calls where one is refused; null: they run.
     """
 
     kind: TurnKind
@@ -98,6 +100,7 @@ class TurnRecorded:
     usage: Json = None
     cost: float | None = None
     structured: JsonObject | None = None
+    on_rejection: Literal["run_rest", "run_none"] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,6 +22,7 @@ from ledger.session.offering import choosable
 from ledger.session.redaction import NO_TEXT
 from ledger.session.repeats import RETIRED, repeated
 from ledger.session.running import Interrupted, Runner
+from ledger.session.withholding import WITHHELD
 from ledger.session.work import Work, digest_of, examine, intent_of, learn, may_hold_secrets, proposed, shown
 from ledger.strictjson import digest
 
@@ -111,6 +112,7 @@ def turn_body(core: Core, reply: Reply, terms: Terms) -> TurnRecorded:
         offered=offered if terms.offered is not None else None,
         usage=reply.usage,
         cost=terms.cost,
+        on_rejection=None if terms.on_rejection == "run_rest" else terms.on_rejection,
     )
 
 
@@ -227,9 +229,8 @@ def _runnable(runner: Runner, works: Sequence[Work], terms: Terms) -> list[Work]
     refused = any(isinstance(body, CallRejected | CallDenied) for work in works for body in work.bodies)
     runnable = [work for work in works if work.authorized]
     if terms.on_rejection == "run_none" and refused:
-        message = "Another call of the turn was refused, so this one was not executed."
         asked = [work for work in works if work.bodies and isinstance(work.bodies[-1], CallApprovalRequested)]
-        runner.pending += [Item(cancelled(message), work.stub) for work in (*runnable, *asked)]
+        runner.pending += [Item(cancelled(WITHHELD), work.stub) for work in (*runnable, *asked)]
         return []
     if len(runnable) > 1:
         members = [Member(work.stub.index, work.stub.side_effecting, work.keys) for work in runnable]

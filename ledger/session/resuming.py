@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from ledger.calls import Call
 from ledger.catalog import Tool, ToolDefinition, ToolVersion
 from ledger.errors import WrongSequence
-from ledger.events import Body, CallFailed, CallFlagged, CallRejected, SessionResumed
+from ledger.events import Body, CallDenied, CallFailed, CallFlagged, CallRejected, SessionResumed
 from ledger.execution.outcome import Unknown
 from ledger.execution.requests import Steps
 from ledger.gates import lookup
@@ -16,10 +16,12 @@ from ledger.session.carrying import UPCASTABLE, Carrying, carry
 from ledger.session.copies import settle_stranded
 from ledger.session.core import Core, Item
 from ledger.session.doubt import Settler
+from ledger.session.endings import cancelled
 from ledger.session.gating import PURE_GATES, pass_gates, passed, resource_keys, to_pass
 from ledger.session.intake import rebuilt
 from ledger.session.repeats import repeated_since
 from ledger.session.running import Runner
+from ledger.session.withholding import WITHHELD, withheld
 from ledger.session.work import Work, definition_of, examine, instead, situation
 
 
@@ -79,12 +81,9 @@ def _resume(core: Core, *, dry_run: bool, execute: bool) -> Steps[Recovered]:
     runner = Runner(core)
     ready: list[Work] = []
     decided: list[Decided] = []
-    for recorded in core.history.open_calls():
-        if recorded.executor == "provider":
-            continue
-        one = _decided(core, recorded, execute=execute)
+    for one in _all_decided(core, execute=execute):
         if one.decision.action == "needs-code":
-            found.needs_code.append(recorded)
+            found.needs_code.append(core.history.calls[one.work.call_id])
         if one.decision.action not in ("stay", "needs-code"):
             decided.append(one)
             found.decisions.append(one.to_wire())
@@ -103,6 +102,20 @@ def _resume(core: Core, *, dry_run: bool, execute: bool) -> Steps[Recovered]:
         runner.pending += yield from _act(core, each, ready)
     yield from _go_on(core, runner, ready)
     return found
+
+
+def _all_decided(core: Core, *, execute: bool) -> list[Decided]:
+    """Return what becomes of each open call; where a sibling is refused, its turn's host may want that none runs."""
+    calls = [call for call in core.history.open_calls() if call.executor != "provider"]
+    found = [_decided(core, call, execute=execute) for call in calls]
+    refused = {one.work.call_id for one in found if one.decision.action == "reject"}
+    none = Decision(action="fail", code="cancelled", why="another call of its turn was refused, so none was to run")
+    return [
+        replace(one, decision=none)
+        if one.work.call_id not in refused and not one.work.bodies and withheld(core, one.work.stub, refused)
+        else one
+        for one in found
+    ]
 
 
 def _decided(core: Core, recorded: Call, *, execute: bool) -> Decided:
@@ -316,7 +329,19 @@ def _go_on(core: Core, runner: Runner, ready: list[Work]) -> Steps[None]:
             runner.pending += work.items()
         else:
             work.authorized = True
+    _withhold(core, runner, gated)
+    for work in ready:
         if work.authorized:
             work.keys = yield from resource_keys(work)
             run.append(work)
     yield from runner.run(run)
+
+
+def _withhold(core: Core, runner: Runner, gated: list[Work]) -> None:
+    """End what shall not run, nor be asked about, since a gate has refused another call of its turn just now."""
+    stopped = (CallRejected, CallDenied)
+    refused = {work.call_id for work in gated if any(isinstance(body, stopped) for body in work.bodies)}
+    for work in gated:
+        if work.call_id not in refused and withheld(core, work.stub, refused):
+            work.authorized = False
+            runner.pending.append(Item(cancelled(WITHHELD), work.stub))
