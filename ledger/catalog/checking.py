@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ledger.catalog.advice import advice_of
+from ledger.catalog.beside import beside_notes
 from ledger.catalog.definition import ToolDefinition
 from ledger.catalog.disk import EXAMPLES, Folder, Sources
 from ledger.catalog.faults import fault_notes
@@ -76,6 +77,7 @@ def _notes(sources: Sources) -> Iterator[Note]:
     yield from published_notes(sources)
     yield from example_notes(sources)
     yield from unproved_notes(sources)
+    yield from beside_notes(sources)
     yield from retirement_notes(sources.catalog)
     for folder in sources.folders:
         yield from _files(folder, sources.catalog.tools.get(folder.tool))

@@ -10,6 +10,7 @@ from ledger.strictjson import JsonObject
 FindingCode: TypeAlias = Literal[
     "quarantined",
     "schema_emptied",
+    "beside_ref",
     "version_edited",
     "output_edited",
     "contract_edited",
@@ -34,6 +35,7 @@ WarningCode: TypeAlias = Literal[
     "words_changed",
     "formats_changed",
     "upcast_unproved",
+    "beside_ref_locked",
     "stray_file",
     "left_over",
     "meta_schema_unnamed",

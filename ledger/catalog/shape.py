@@ -29,7 +29,8 @@ _DROPPED: Final = (WORDS | STORES | {"$schema", "$id", "deprecated", "readOnly"}
 _EMPTY: Final = frozenset({"patternProperties", "properties", "required", "uniqueItems"})
 """Keywords that say nothing where they are empty or false."""
 _SETS: Final = frozenset({"allOf", "anyOf", "enum", "oneOf", "required"})
-"""Lists whose order means nothing."""
+"""Lists whose order means nothing, nor how often one entry stands there: but in `oneOf`, where two equal ones match
+nothing."""
 
 
 def shape(schema: Json, *, significant: frozenset[str] = frozenset(), dialect: Dialect = "2020-12") -> JsonObject:
@@ -114,6 +115,8 @@ class _Shaper:
     def value(self, pointer: str, keyword: str, value: Json) -> Json:
         if keyword in LIST or (keyword == "items" and isinstance(value, list)):
             shapes = [self.at(f"{pointer}/{index}") for index in range(len(value))]
+            if keyword == "oneOf":
+                return sorted(shapes, key=canonical)
             return _ordered(shapes) if keyword in _SETS else shapes
         if keyword in MAP or keyword == "dependencies":
             return {
