@@ -72,6 +72,11 @@ def unrecorded() -> JsonObject:
     return _synthetic("failed", texts.UNRECORDED, "query_state", code="not_recorded")
 
 
+def unclear() -> JsonObject:
+    """Return the answer for a call of a host's own transcript that may be a recorded one, or another like it."""
+    return _synthetic("needs_review", texts.UNCLEAR, "query_state", code="outcome_unknown")
+
+
 def _state(call: Call, repairs: int) -> JsonObject:
     match call.state:
         case "succeeded":

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
-from ledger.providers.answer import unrecorded
 from ledger.providers.names import IdRule
-from ledger.providers.plain import view
-from ledger.providers.port import FindAnswers, ProposedCall, Told
-from ledger.strictjson import Json, JsonObject, canonical
+from ledger.providers.plain import said, view
+from ledger.providers.port import Asked, FindAnswers, ProposedCall, Told
+from ledger.strictjson import Json, JsonObject
 
 _Place: TypeAlias = tuple[int, int]  # of a block: its message, and which of that message's blocks
 
@@ -75,8 +74,13 @@ class BlockTranscript:
         out: list[Any] = []
         told: set[str] = set()
         done = 0
-        for each, answers in zip(self._asking, find([each.calls for each in self._asking]), strict=True):
-            told |= {answer.call_id for n, answer in enumerate(answers or ()) if self._says(each, n, answer)}
+        asked = [Asked(each.calls, tuple(map(self._says, each.answers))) for each in self._asking]
+        for each, answers in zip(self._asking, find(asked, self._said), strict=True):
+            told |= {
+                told.call_id
+                for n, told in enumerate(answers)
+                if self._says(each.answers[n]) in (None, self._said(told))
+            }
             if self._whole(each):
                 continue
             out += self._messages[done : each.place]
@@ -114,18 +118,18 @@ class BlockTranscript:
             return asking.answers == wanted
         return None not in asking.answers and set(asking.answers) == set(wanted)
 
-    def _says(self, asking: _Asking, number: int, answer: Told) -> bool:
-        """Whether this answers the call, be it already or from now on."""
-        place = asking.answers[number]
-        if place is None:
-            return True
-        new = self._dialect.result(asking.calls[number], None, answer)
-        return bool(self._dialect.content(self._at(place)) == self._dialect.content(new))
+    def _says(self, place: _Place | None) -> str | None:
+        """Return what answers a call already."""
+        return None if place is None else said(self._dialect.content(self._at(place)))
+
+    def _said(self, told: Told) -> str:
+        """Return what the transcript says where a call is answered so."""
+        return said(self._dialect.content(self._dialect.result(ProposedCall(name=""), None, told)))
 
     def _at(self, place: _Place) -> JsonObject:
         return (self._blocks[place[0]] or [])[place[1]]
 
-    def _filled(self, asking: _Asking, answers: Sequence[Told] | None) -> list[Any]:
+    def _filled(self, asking: _Asking, answers: Sequence[Told]) -> list[Any]:
         """Return the model's message, the user's that begins with all results, and what stands behind them."""
         ids: dict[int, str] = {}
         results = [self._result(asking, number, answers, ids) for number in range(len(asking.calls))]
@@ -150,12 +154,11 @@ class BlockTranscript:
     def _left(self, place: int, used: set[_Place | None]) -> list[JsonObject]:
         return [block for number, block in enumerate(self._blocks[place] or ()) if (place, number) not in used]
 
-    def _result(self, asking: _Asking, number: int, answers: Sequence[Told] | None, ids: dict[int, str]) -> JsonObject:
+    def _result(self, asking: _Asking, number: int, answers: Sequence[Told], ids: dict[int, str]) -> JsonObject:
         place, call = asking.answers[number], asking.calls[number]
         if place is not None:
             return self._at(place)
-        unknown = Told(f"message {asking.place}, call {number}", canonical(unrecorded()).decode(), error=True)
-        told = answers[number] if answers else unknown
+        told = answers[number]
         if not call.provider_call_id and self._dialect.rule is not None:
             ids[number] = self._dialect.rule.derived(told.call_id)
         return self._dialect.result(call, call.provider_call_id or ids.get(number), told)

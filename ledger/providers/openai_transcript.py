@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ledger.providers.answer import unrecorded
 from ledger.providers.names import IdRule
 from ledger.providers.openai_host import tool_message
 from ledger.providers.openai_parse import calls_of
-from ledger.providers.plain import view
-from ledger.providers.port import FindAnswers, ProposedCall, Told
-from ledger.strictjson import JsonObject, canonical
+from ledger.providers.plain import said, view
+from ledger.providers.port import Asked, FindAnswers, ProposedCall, Told
+from ledger.strictjson import JsonObject
 
 
 @dataclass(slots=True)
@@ -51,8 +50,9 @@ class Transcript:
         out: list[Any] = []
         told: set[str] = set()
         done = 0
-        for each, answers in zip(self._asking, find([each.calls for each in self._asking]), strict=True):
-            told |= {told.call_id for n, told in enumerate(answers or ()) if self._told(each.answers[n], told.text)}
+        asked = [Asked(each.calls, tuple(map(self._says, each.answers))) for each in self._asking]
+        for each, answers in zip(self._asking, find(asked, lambda told: told.text), strict=True):
+            told |= {told.call_id for n, told in enumerate(answers) if self._says(each.answers[n]) in (None, told.text)}
             if each.whole:
                 continue
             out += self._messages[done : each.place]
@@ -62,14 +62,12 @@ class Transcript:
             done = each.end
         return out + list(self._messages[done:]), told
 
-    def _told(self, place: int | None, text: str) -> bool:
-        """Whether this text answers the call, be it already or from now on."""
-        answer = None if place is None else self._views[place]
-        return answer is None or answer.get("content") == text
+    def _says(self, place: int | None) -> str | None:
+        """Return what answers a call already."""
+        return None if place is None else said((self._views[place] or {}).get("content"))
 
-    def _filled(self, asking: _Asking, answers: Sequence[Told] | None) -> list[Any]:
+    def _filled(self, asking: _Asking, answers: Sequence[Told]) -> list[Any]:
         """Return the assistant message and one answer for each of its calls, in their order."""
-        unknown = canonical(unrecorded()).decode()
         ids: dict[int, str] = {}
         found: list[Any] = []
         for number, call in enumerate(asking.calls):
@@ -77,7 +75,7 @@ class Transcript:
             if place is not None:
                 found.append(self._messages[place])
                 continue
-            told = answers[number] if answers else Told(f"message {asking.place}, call {number}", unknown)
+            told = answers[number]
             if not call.provider_call_id:
                 ids[number] = self._rule.derived(told.call_id)
             found.append(tool_message(call.provider_call_id or ids[number], told.text))

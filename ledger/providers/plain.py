@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
 from collections.abc import Collection, Mapping
 from enum import Enum
@@ -73,6 +74,13 @@ def text_from(content: Json) -> str:
     if text is not None:
         return text
     return "" if content is None or content == [] else canonical(plain(content)).decode()
+
+
+def said(content: object) -> str:
+    """Return what a result says, to be compared: its text however it is cut into parts, anything else as JSON."""
+    given = plain(content)
+    text = text_of(given)
+    return json.dumps(given, sort_keys=True) if text is None else text
 
 
 def rest(whole: Mapping[str, Any], known: Collection[str] = ()) -> JsonObject:

@@ -13,6 +13,9 @@ from ledger.events.session_bodies import TurnKind, TurnRecorded
 from ledger.providers.names import IdRule, Ids
 from ledger.strictjson import Json, JsonObject
 
+HOST: Final = "host"
+"""The provider of a turn that the host's own code made."""
+
 USER: Final = "user"
 """The provider of a turn in which a user called: recorded, and never told a model, which has not read it."""
 
@@ -114,8 +117,19 @@ class Told:
     error: bool = False
 
 
-FindAnswers: TypeAlias = Callable[[Sequence[Sequence[ProposedCall]]], Sequence[Sequence[Told] | None]]
-"""From the calls of each assistant message to the answer of each, or None where the ledger knows nothing."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The calls of an assistant message in a host's own transcript, and what answers each there (None: nothing)."""
+
+    calls: tuple[ProposedCall, ...]
+    answers: tuple[str | None, ...]
+
+
+Says: TypeAlias = Callable[[Told], str]
+"""What a transcript says where a call is answered so, as `Asked` has it."""
+
+FindAnswers: TypeAlias = Callable[[Sequence[Asked], Says], Sequence[Sequence[Told]]]
+"""From the assistant messages to the answer of each call; where no recorded one is meant its callId is made up."""
 
 
 class WireFormat(Protocol):
@@ -161,6 +175,7 @@ class WireFormat(Protocol):
         Return a host's transcript with the missing answers at their places; the rest stays as it is.
 
         Beside it the callIds whose answer as found stands in it now; with `every` also those where nothing is missing.
+        Some are of no recorded call: see `FindAnswers`.
         """
 
     def holds(self, messages: Sequence[Any], message: JsonObject) -> bool:

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ledger.providers.answer import unrecorded
 from ledger.providers.names import IdRule
-from ledger.providers.plain import view
-from ledger.providers.port import FindAnswers, ProposedCall, Told
+from ledger.providers.plain import said, view
+from ledger.providers.port import Asked, FindAnswers, ProposedCall, Told
 from ledger.providers.responses_parse import is_call, is_output, is_result, parse
-from ledger.strictjson import JsonObject, canonical
+from ledger.strictjson import JsonObject
 
 
 @dataclass(slots=True)
@@ -45,8 +44,9 @@ class ItemTranscript:
         out: list[Any] = []
         told: set[str] = set()
         done = 0
-        for run, answers in zip(self._runs, find([run.calls for run in self._runs]), strict=True):
-            told |= {answer.call_id for n, answer in enumerate(answers or ()) if self._says(run.answers[n], answer)}
+        asked = [Asked(run.calls, tuple(map(self._says, run.answers))) for run in self._runs]
+        for run, answers in zip(self._runs, find(asked, lambda told: told.text), strict=True):
+            told |= {told.call_id for n, told in enumerate(answers) if self._says(run.answers[n]) in (None, told.text)}
             if None not in run.answers:
                 continue
             out += self._items[done : run.start]
@@ -56,13 +56,12 @@ class ItemTranscript:
             done = run.end
         return out + list(self._items[done:]), told
 
-    def _says(self, place: int | None, told: Told) -> bool:
-        """Whether this text answers the call, be it already or from now on."""
-        return place is None or self._views[place].get("output") == told.text
+    def _says(self, place: int | None) -> str | None:
+        """Return what answers a call already."""
+        return None if place is None else said(self._views[place].get("output"))
 
-    def _filled(self, run: _Run, answers: Sequence[Told] | None) -> list[Any]:
+    def _filled(self, run: _Run, answers: Sequence[Told]) -> list[Any]:
         """Return the model's items and one output for each call, in their order."""
-        unknown = canonical(unrecorded()).decode()
         items = list(self._items[run.start : run.stop])
         calls = [n for n in range(len(items)) if is_call(self._views[run.start + n])]
         for number, call in enumerate(run.calls):
@@ -70,7 +69,7 @@ class ItemTranscript:
             if place is not None:
                 items.append(self._items[place])
                 continue
-            told = answers[number] if answers else Told(f"item {run.start}, call {number}", unknown, error=True)
+            told = answers[number]
             here = call.provider_call_id or self._rule.derived(told.call_id)
             if not call.provider_call_id:
                 items[calls[number]] = self._views[run.start + calls[number]] | {"call_id": here}

@@ -38,6 +38,11 @@ UNRECORDED: Final = (
     "If it may have run in another way, query the state before you send it again."
 )
 
+UNCLEAR: Final = (
+    "OUTCOME UNKNOWN: an equal call is recorded, and nothing tells whether it is this one; it may or may not have "
+    "happened. Do not send it again; query the state instead."
+)
+
 APPROVAL: Final = (
     "A person has to approve this call. It has not run yet. Do not send it again: it runs once it is approved, "
     "and its end will be told."

@@ -26,7 +26,7 @@ from ledger.history import Settled, Turn
 from ledger.providers.conversation import conversation, note_message, turn_messages
 from ledger.providers.estimate import estimated_tokens
 from ledger.providers.names import original_name
-from ledger.providers.port import ProposedCall, Reply
+from ledger.providers.port import HOST, ProposedCall, Reply
 from ledger.providers.transcripts import complete
 from ledger.schema_migration.judging import to_run
 from ledger.session.border import principal_id, wire
@@ -298,7 +298,7 @@ class Loop:
             found = yield from recorded_under(self.core, call, terms.idempotency_key)
             if found is not None:
                 return CallResult(found)
-        reply = Reply(kind="tool_calls", provider="host", calls=(call,))
+        reply = Reply(kind="tool_calls", provider=HOST, calls=(call,))
         try:
             number = yield from self.turn(reply, terms, turn, take)
         except KeyConflict:  # somebody else took the key this very moment

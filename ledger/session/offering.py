@@ -12,7 +12,7 @@ from ledger.errors import UsageError
 from ledger.events import TurnRecorded
 from ledger.execution.paging import READ_RESULT
 from ledger.history import History
-from ledger.providers.port import USER
+from ledger.providers.port import HOST, USER
 from ledger.session.border import text
 from ledger.session.core import Core
 
@@ -20,7 +20,7 @@ MOST: Final = 20
 """Tools that one search returns at most."""
 
 _SHOWN: Final = 300
-_NO_MODEL: Final = ("host", USER)  # the providers of turns in which no model chose
+_NO_MODEL: Final = (HOST, USER)  # the providers of turns in which no model chose
 
 
 def tool_finder(registry: Registry) -> Callable[..., dict[str, Any]]:

@@ -91,20 +91,26 @@ def test_a_result_that_came_too_late_is_moved_to_its_call() -> None:
 
 
 def test_turns_are_told_apart_by_order_and_content() -> None:
-    """Equal calls under one id are matched from the end, turn by turn."""
+    """Equal calls under one id are told apart by what answers them; where nothing does, that is what is said."""
     recording = recorded([("f", {}, "x")], [("f", {}, "x")], [("f", {"n": 1}, "x")])
     first = asking(call("x", "{}", "f"))
     last = asking(call("x", '{"n":1}', "f"))
-    assert data(complete(recording.history, [first, first, last], WIRE)) == [1, 2, 3]
-    assert data(complete(recording.history, [first, last], WIRE)) == [2, 3]
-    assert data(complete(recording.history, [last], WIRE)) == [3]
+    one, two = (
+        result("x", json.dumps({"data": n, "next": "none", "status": "succeeded"}, separators=(",", ":")))
+        for n in (1, 2)
+    )
+    assert data(complete(recording.history, [first, one, first, last], WIRE)) == [1, 2, 3]
+    assert data(complete(recording.history, [first, two, last], WIRE)) == [2, 3]
+    assert data(complete(recording.history, [first, two, first], WIRE)) == [2, "not_recorded"]
+    assert data(complete(recording.history, [first, one, first, first], WIRE)) == [1, *["outcome_unknown"] * 2]
+    assert data(complete(recording.history, [first, first, last], WIRE)) == ["outcome_unknown"] * 3
 
 
 def test_ids_decide_between_equal_calls() -> None:
     """Among turns with equal calls the one with the same ids is meant."""
     recording = recorded([("f", {}, "x")], [("f", {}, "y")])
     assert data(complete(recording.history, [asking(call("x", "{}", "f"))], WIRE)) == [1]
-    assert data(complete(recording.history, [asking(call("z", "{}", "f"))], WIRE)) == [2]
+    assert data(complete(recording.history, [asking(call("z", "{}", "f"))], WIRE)) == ["outcome_unknown"]
 
 
 def test_ids_that_the_ledger_gave_are_known() -> None:
@@ -193,8 +199,8 @@ def test_redacted_arguments_match_by_name_and_order() -> None:
     recording.add(TurnRecorded(kind="tool_calls", provider="openai", calls=1), turn=1)
     proposed = CallProposed(arguments={"pin": "•"}, redacted=True, provider_call_id="a")
     recording.add(proposed, call_id="c", tool="f", turn=1, index=0, revision=0)
-    for given_id in ("a", "b"):
-        assert data(complete(recording.history, [asking(call(given_id, '{"pin": 1}', "f"))], WIRE)) == ["not_executed"]
+    for given_id, told in (("a", "not_executed"), (None, "not_executed"), ("b", "outcome_unknown")):
+        assert data(complete(recording.history, [asking(call(given_id, '{"pin": 1}', "f"))], WIRE)) == [told]
     recording.run(recording.history.calls["c"], ok("first"))
     recording.add(TurnRecorded(kind="tool_calls", provider="openai", calls=1), turn=2)
     recording.add(CallProposed(redacted=True), call_id="d", tool="f", turn=2, index=0, revision=0)
@@ -241,3 +247,67 @@ def test_a_call_of_two_turns_with_a_gap_is_found() -> None:
     recording = recorded([("f", {}, "a")], [("g", {}, "b")], [("f", {}, "c")])
     transcript = [asking(call("a", "{}", "f")), asking(call("z", "{}", "own")), asking(call("c", "{}", "f"))]
     assert data(complete(recording.history, transcript, WIRE)) == [1, "not_recorded", 3]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("named", [True, False], ids=["ids", "no ids"])
+def test_a_call_that_was_never_recorded_is_told_no_other_ones_end(name: str, named: bool) -> None:
+    """The host died before it handed the reply over: the same call again has not happened, whatever the first did."""
+    recording = recorded([("f", {}, "abcdefgh1" if named else None)])
+    wire = get_format(name)
+    again = recorded([("f", {}, "abcdefgh2" if named else None)], run=False)
+    again.turn(Reply(kind="text", provider="openai", text="Well."))
+    ((asked, *_),) = [conversation(again.history, wire)[-3:-2]]
+    transcript = [*conversation(recording.history, wire), asked]
+    found = json.dumps(complete(recording.history, transcript, wire)[-1])
+    assert "not_recorded" in found
+    assert '"data' not in found.replace("\\", "")
+
+
+def test_what_was_told_as_not_recorded_claims_no_turn() -> None:
+    """A host that keeps that answer has the call that came behind it found; the answer stays what it was."""
+    recording = recorded([("f", {}, None)])
+    sent = asking({"function": {"name": "f", "arguments": "{}"}})
+    behind = conversation(recording.history, WIRE)
+    told = complete(recording.history, [*behind, sent], WIRE)
+    recording.turn(Reply(kind="tool_calls", provider="openai", calls=(ProposedCall(name="f", arguments={}),)))
+    found = complete(recording.history, [*told, sent], WIRE)
+    assert found[:-2] == told
+    assert data(found) == [1, "not_recorded", "not_executed"]
+
+
+def test_what_was_told_as_unclear_stays_unclear() -> None:
+    """A second call of that message is told the same, and none of them takes a turn."""
+    recording = recorded([("f", {}, "a"), ("g", {}, "b")])
+    sent = asking(call("y", "{}", "f"), call("z", "{}", "g"))
+    told = complete(recording.history, [sent], WIRE)
+    assert data(told) == ["outcome_unknown"] * 2
+    assert complete(recording.history, told[:2], WIRE) == told
+    assert data(complete(recording.history, [*told, *conversation(recording.history, WIRE)[:1]], WIRE))[2:] == [1, 2]
+
+
+def test_a_call_that_stands_among_others_now_is_known_by_its_id() -> None:
+    """An edited transcript lost a call of a turn, or two turns became one: each id of one call alone still names it."""
+    recording = recorded([("f", {"n": 1}, "a"), ("f", {"n": 2}, "b")], [("f", {"n": 3}, "c")])
+    one, two, three = (call(given, f'{{"n": {n}}}', "f") for n, given in enumerate("abc", 1))
+    assert data(complete(recording.history, [asking(two)], WIRE)) == [2]
+    assert data(complete(recording.history, [asking(one, two, three)], WIRE)) == [1, 2, 3]
+    assert data(complete(recording.history, [asking(one, call("z", "{}", "own"))], WIRE)) == [1, "not_recorded"]
+    assert data(complete(recording.history, [asking(two), asking(two)], WIRE)) == ["outcome_unknown"] * 2
+    assert data(complete(recording.history, [asking(call("z", '{"n": 2}', "f"))], WIRE)) == ["outcome_unknown"]
+    assert data(complete(recording.history, [asking(three), asking(two | {"id": "z"})], WIRE)) == [3, "not_recorded"]
+
+
+def test_where_a_call_cannot_be_read_nothing_is_told_as_not_recorded() -> None:
+    """The call in question may be that one."""
+    recording = Recording()
+    recording.add(TurnRecorded(kind="tool_calls", provider="openai", calls=2), turn=1)
+    recording.add(CallProposed(arguments={}), call_id="c", tool="f", turn=1, index=0, revision=0)
+    assert data(complete(recording.history, [asking(call("a", "{}", "g"))], WIRE)) == ["outcome_unknown"]
+
+
+def test_a_users_call_is_no_turn_of_a_model() -> None:
+    """No provider has read it, so no message of a transcript asks for it."""
+    recording = Recording()
+    recording.turn(Reply(kind="tool_calls", provider="user", calls=(ProposedCall(name="f", arguments={}),)))
+    assert data(complete(recording.history, [asking(call("a", "{}", "f"))], WIRE)) == ["not_recorded"]
