@@ -88,6 +88,12 @@ def align(turns: Sequence[Recorded], wanted: Sequence[Wanted]) -> list[int | Non
     return found.places()
 
 
+def ids_repeat(turns: Sequence[Recorded]) -> bool:
+    """Whether the provider gave an id twice in the session: then the next message may have an old one as well."""
+    given = [each for turn in turns for each in turn.own if each]
+    return len(set(given)) < len(given)
+
+
 class _Index:
     """The places of the turns by what they ask for, with their ids, and with their answers."""
 
@@ -143,10 +149,9 @@ class _Alignment:
         """
         Place what one turn alone is called, where no other message is called so.
 
-        Where the provider gives an id twice in a session, the next message may have an old one as well.
+        Not where ids repeat: see `ids_repeat`.
         """
-        given = [each for turn in self._turns for each in turn.own if each]
-        if len(set(given)) < len(given):
+        if ids_repeat(self._turns):
             return
         named = {
             number: may_be[0]

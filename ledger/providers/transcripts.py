@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from ledger.calls import TERMINAL, Call
 from ledger.errors import JsonRejected
 from ledger.history import History, Turn
-from ledger.providers.aligning import UNCLEAR, Recorded, Wanted, align
+from ledger.providers.aligning import UNCLEAR, Recorded, Wanted, align, ids_repeat
 from ledger.providers.answer import SHOWN_BYTES, unclear, unrecorded
 from ledger.providers.conversation import answers, honest, note_message
 from ledger.providers.names import Ids, key_name
@@ -82,6 +82,10 @@ class _Matching:
         turns = self._history.turns
         return bool(self._history.unreadable) or any(turn.body.calls > sum(map(bool, turn.slots)) for turn in turns)
 
+    @cached_property
+    def _ids_repeat(self) -> bool:
+        return ids_repeat(self._recorded)
+
     def _as_recorded(self, turn: Turn, ids: Ids, wire: WireFormat) -> Recorded:
         calls = [self._history.calls[slot[0]] for slot in turn.slots if slot]
         own = tuple(call.provider_call_id or "" for call in calls)
@@ -131,7 +135,7 @@ class _Matching:
         called = [
             (place, n) for place, n in same if given and any(ids[n] == given for ids in self._recorded[place].called)
         ]
-        if len(called) == 1 and once:
+        if len(called) == 1 and once and not self._ids_repeat:
             place, n = called[0]
             return self._now([slot for slot in self._turns[place].slots if slot][n])
         return UNCLEAR if any(place > behind and place not in taken for place, _ in same) else None

@@ -45,6 +45,16 @@ CASES: dict[str, tuple[list[Recorded], list[Wanted], list[int | None]]] = {
     "only calls of the host's own": ([turn("f", by_model=False)], [message("f")], [UNCLEAR]),
     "ids": ([turn("f", "a"), turn("f", "b")], [message("f", "b")], [1]),
     "ids in another order": ([turn("f", "a"), turn("f", "b")], [message("f", "b"), message("f", "a")], [1, 0]),
+    "ids in another order, one without between": (
+        [turn("f", "a"), turn("g", "b"), turn("h")],
+        [message("g", "b"), message("h"), message("f", "a")],
+        [1, 2, 0],
+    ),
+    "ids in another order, one more behind": (
+        [turn("f", "a"), turn("g", "b"), turn("h")],
+        [message("g", "b"), message("f", "a"), message("h", "", "ok"), message("h")],
+        [1, 0, 2, None],
+    ),
     "another id beside the known one": ([turn("f", "a")], [message("f", "a", "ok"), message("f", "z")], [0, None]),
     "another id": ([turn("f", "a")], [message("f", "z")], [UNCLEAR]),
     "another id behind": ([turn("f", "a"), turn("g", "b")], [message("g", "b"), message("f", "z")], [1, None]),

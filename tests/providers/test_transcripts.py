@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from ledger.events import CallProposed, TurnRecorded
+from ledger.events import CallProposed, MessageRecorded, TurnRecorded
 from ledger.providers import complete, conversation, get_format
 from ledger.providers.check import check_openai
 from ledger.providers.port import ProposedCall, Reply
@@ -296,6 +296,57 @@ def test_a_call_that_stands_among_others_now_is_known_by_its_id() -> None:
     assert data(complete(recording.history, [asking(two), asking(two)], WIRE)) == ["outcome_unknown"] * 2
     assert data(complete(recording.history, [asking(call("z", '{"n": 2}', "f"))], WIRE)) == ["outcome_unknown"]
     assert data(complete(recording.history, [asking(three), asking(two | {"id": "z"})], WIRE)) == [3, "not_recorded"]
+
+
+def test_ids_that_repeat_name_no_call_among_others() -> None:
+    """Where a provider gives each turn the same ids, an edited message tells nothing by them."""
+    recording = recorded([("f", {}, "x"), ("g", {}, "y")], [("h", {}, "x")])
+    transcript = [asking(call("x", "{}", "f")), asking(call("x", "{}", "h")), result("x")]
+    assert data(complete(recording.history, transcript, WIRE)) == ["outcome_unknown"]
+    dropped = [asking(call("x", "{}", "h")), result("x"), asking(call("x", "{}", "f"))]
+    assert data(complete(recording.history, dropped, WIRE)) == ["not_recorded"]
+
+
+def test_ids_of_one_message_or_of_a_message_of_the_host_may_repeat() -> None:
+    """The conversation gives such a call an id of the ledger's, and it is found by that one."""
+    recording = recorded([("f", {"n": 1}, "x"), ("f", {"n": 2}, "x")])
+    assert data(complete(recording.history, conversation(recording.history, WIRE)[:1], WIRE)) == [1, 2]
+    recording = Recording()
+    quoted = asking(call("x", "{}", "own"))
+    recording.add(MessageRecorded(role="assistant", provider="openai", message=quoted))
+    for own in ("x", "y"):
+        sent = ProposedCall(name="f", arguments={}, provider_call_id=own)
+        (each,) = recording.turn(Reply(kind="tool_calls", provider="openai", calls=(sent,)))
+        recording.run(each, ok(own))
+    message = next(m for m in conversation(recording.history, WIRE)[2:] if m.get("tool_calls"))
+    assert message["tool_calls"][0]["id"] != "x"
+    assert data(complete(recording.history, [message], WIRE)) == ["x"]
+
+
+def test_words_from_before_a_call_ended_do_not_tell_which_it_is() -> None:
+    """A call that waits now is told in the words in which another one waited then."""
+    recording = recorded([("f", {}, None)], run=False)
+    (first,) = recording.history.calls.values()
+    recording.run(first, flagged())
+    sent, waits = conversation(recording.history, WIRE)
+    recording.turn(Reply(kind="text", provider="openai", text="Well."))
+    recording.add(happened({"id": 7}), first)
+    (second,) = recording.turn(
+        Reply(kind="tool_calls", provider="openai", calls=(ProposedCall(name="f", arguments={}),))
+    )
+    recording.run(second, flagged())
+    sent = asking({"function": {"name": "f", "arguments": "{}"}})
+    del waits["tool_call_id"]
+    assert data(complete(recording.history, [sent, waits, sent], WIRE))[1:2] == ["outcome_unknown"]
+
+
+def test_a_call_of_the_hosts_own_needs_no_message() -> None:
+    """What `session.call` recorded need not stand in the host's transcript."""
+    recording = Recording()
+    for provider, name in (("host", "g"), ("openai", "f")):
+        recording.turn(Reply(kind="tool_calls", provider=provider, calls=(ProposedCall(name=name, arguments={}),)))
+    sent = asking({"function": {"name": "f", "arguments": "{}"}})
+    assert data(complete(recording.history, [sent], WIRE)) == ["not_executed"]
 
 
 def test_where_a_call_cannot_be_read_nothing_is_told_as_not_recorded() -> None:
