@@ -43,6 +43,10 @@ class Recorded:
         """What a message with the same calls looks for."""
         return self.names, self.digests
 
+    def is_called(self, ids: tuple[str, ...], *, given_once: bool) -> bool:
+        """Whether ids name this turn and no other: the provider's do where it gives each once, the ledger's always."""
+        return ids in self.called and (given_once or ids != self.own)
+
     def may_be_called(self, ids: Sequence[str]) -> bool:
         """Whether no call has two ids that differ; one that is missing says nothing."""
         given = zip(ids, self.own, zip(*self.called, strict=True), strict=True)
@@ -100,10 +104,13 @@ class _Index:
     def __init__(self, turns: Sequence[Recorded]) -> None:
         self.same: dict[Key, list[int]] = defaultdict(list)
         self.called: dict[tuple[Key, tuple[str, ...]], list[int]] = defaultdict(list)
+        self.unnamed: dict[Key, list[int]] = defaultdict(list)  # some call has no id of the provider's
         self._turns = turns
         self._told: dict[Key, dict[tuple[str | None, ...], list[int]]] = {}
         for place, turn in enumerate(turns):
             self.same[turn.key].append(place)
+            if not all(turn.own):
+                self.unnamed[turn.key].append(place)
             for ids in turn.called:
                 if all(ids):
                     self.called[turn.key, ids].append(place)
@@ -139,8 +146,11 @@ class _Alignment:
         named = _merged(*(self._index.called.get((key, each.ids), []) for key in each.keys))
         if named:
             return named
-        same = self._same(each)
-        return [place for place in same if self._turns[place].may_be_called(each.ids)] if any(each.ids) else same
+        if not any(each.ids):
+            return self._same(each)
+        listed = self._index.unnamed if all(each.ids) else self._index.same
+        same = _merged(*(listed.get(key, []) for key in each.keys))
+        return [place for place in same if self._turns[place].may_be_called(each.ids)]
 
     def _same(self, each: Wanted) -> list[int]:
         return _merged(*(self._index.same.get(key, []) for key in each.keys))
@@ -149,14 +159,13 @@ class _Alignment:
         """
         Place what one turn alone is called, where no other message is called so.
 
-        Not where ids repeat: see `ids_repeat`.
+        Where ids repeat (see `ids_repeat`) only those do that the ledger gave.
         """
-        if ids_repeat(self._turns):
-            return
+        repeat = ids_repeat(self._turns)
         named = {
             number: may_be[0]
             for number, (each, may_be) in enumerate(zip(self._wanted, self._may_be, strict=True))
-            if len(may_be) == 1 and all(each.ids) and each.ids in self._turns[may_be[0]].called
+            if len(may_be) == 1 and all(each.ids) and self._turns[may_be[0]].is_called(each.ids, given_once=not repeat)
         }
         claims = Counter(named.values())
         sure = {number: place for number, place in named.items() if claims[place] == 1}

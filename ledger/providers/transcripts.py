@@ -72,7 +72,7 @@ class _Matching:
             unsure = place == UNCLEAR or self._unclear in each.answers or self._gaps
             ones: list[Told | int | None] = [UNCLEAR if unsure else None] * len(each.names)
             if each.claims and not unsure:
-                ones = [self._alone(one, each, taken, behind, once=named[one] == 1) for one in _ones(each)]
+                ones = [self._alone(one, taken, behind, once=named[one] == 1) for one in _ones(each)]
             found.append([one if isinstance(one, Told) else _unknown(number, n, one) for n, one in enumerate(ones)])
         return found
 
@@ -122,7 +122,7 @@ class _Matching:
             claims=not {self._not_recorded, self._unclear} & set(each.answers),
         )
 
-    def _alone(self, one: _One, each: Wanted, taken: Collection[int], behind: int, *, once: bool) -> Told | int | None:
+    def _alone(self, one: _One, taken: Collection[int], behind: int, *, once: bool) -> Told | int | None:
         """
         Return the answer of a call that stands among others here than in its turn, as in an edited transcript.
 
@@ -131,7 +131,6 @@ class _Matching:
         """
         name, digest, given = one
         same = [spot for key in ((name, digest), (name, None)) for spot in self._spots.get(key, ())]
-        same = [(place, n) for place, n in same if self._recorded[place].key not in each.keys]
         called = [
             (place, n) for place, n in same if given and any(ids[n] == given for ids in self._recorded[place].called)
         ]

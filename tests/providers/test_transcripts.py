@@ -301,15 +301,17 @@ def test_a_call_that_stands_among_others_now_is_known_by_its_id() -> None:
 def test_ids_that_repeat_name_no_call_among_others() -> None:
     """Where a provider gives each turn the same ids, an edited message tells nothing by them."""
     recording = recorded([("f", {}, "x"), ("g", {}, "y")], [("h", {}, "x")])
-    transcript = [asking(call("x", "{}", "f")), asking(call("x", "{}", "h")), result("x")]
-    assert data(complete(recording.history, transcript, WIRE)) == ["outcome_unknown"]
-    dropped = [asking(call("x", "{}", "h")), result("x"), asking(call("x", "{}", "f"))]
+    first = asking(call("x", "{}", "f"))
+    assert data(complete(recording.history, [first, asking(call("x", "{}", "h")), result("x")], WIRE)) == [
+        "outcome_unknown"
+    ]
+    dropped = [asking(call("x", "{}", "h")), result("x"), first]
     assert data(complete(recording.history, dropped, WIRE)) == ["not_recorded"]
 
 
 def test_ids_of_one_message_or_of_a_message_of_the_host_may_repeat() -> None:
     """The conversation gives such a call an id of the ledger's, and it is found by that one."""
-    recording = recorded([("f", {"n": 1}, "x"), ("f", {"n": 2}, "x")])
+    recording = recorded([("f", {"n": 1}, "x"), ("f", {"n": 2}, "x")], [("g", {}, "y")])
     assert data(complete(recording.history, conversation(recording.history, WIRE)[:1], WIRE)) == [1, 2]
     recording = Recording()
     quoted = asking(call("x", "{}", "own"))
@@ -328,8 +330,7 @@ def test_words_from_before_a_call_ended_do_not_tell_which_it_is() -> None:
     recording = recorded([("f", {}, None)], run=False)
     (first,) = recording.history.calls.values()
     recording.run(first, flagged())
-    sent, waits = conversation(recording.history, WIRE)
-    recording.turn(Reply(kind="text", provider="openai", text="Well."))
+    waits = conversation(recording.history, WIRE)[1]
     recording.add(happened({"id": 7}), first)
     (second,) = recording.turn(
         Reply(kind="tool_calls", provider="openai", calls=(ProposedCall(name="f", arguments={}),))
