@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from ledger.calls import NEW_CALL, Call, CallRow, call_row, ends_with, evolve, settled_by
+from ledger.calls import NEW_CALL, TERMINAL, Call, CallRow, call_row, ends_with, evolve, settled_by
 from ledger.errors import IllegalTransition, LedgerError, ReadOnlySession, SessionClosed, SessionOwned, WrongSequence
 from ledger.events import (
     BatchPlanned,
@@ -314,6 +314,10 @@ class Core:
     def _absorb(self, prepared: Prepared, sequences: Sequence[int], head: Head) -> None:
         for draft, after, sequence in zip(prepared.drafts, prepared.afters, sequences, strict=True):
             self.history.apply(draft.event, sequence, after)
+            if after is not None and after.state in TERMINAL:
+                self.secrets.truths.pop(after.call_id, None)
+        if self.secrets:
+            self.wiring.keep_secrets(self.session_id, self.secrets)
         self.head = head
 
     # -- one at a time

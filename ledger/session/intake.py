@@ -80,15 +80,19 @@ def proposals(core: Core, reply: Reply, terms: Terms, number: int) -> tuple[list
         _examine(core, work, call, reply, terms)
         asked.append(_proposal(core, work, call, reply, terms))
     body = turn_body(core, reply, terms)
-    if body.items is not None and any(_may_be_quoted(core, work) for work in works):
+    if body.items is not None and _may_quote(core, reply, works):
         body = replace(body, items=bare(body.items))
     return [Item(body, turn=number, actor="model"), *asked], works
 
 
-def _may_be_quoted(core: Core, work: Work) -> bool:
-    """Whether what else the provider sent may hold a secret of the call: a copy of its arguments, or a part of them."""
-    masked = work.proposal is not None and work.proposal.redacted
-    return masked or may_hold_secrets(core, work.stub, work.version)
+def _may_quote(core: Core, reply: Reply, works: Sequence[Work]) -> bool:
+    """Whether what else the provider sent may hold a secret: a copy of arguments, or words about a bad call."""
+    if not works and reply.kind == "incomplete":  # "Malformed function call: …", and no call
+        registry = core.wiring.registry
+        tools = ((NEW_CALL.changed(tool=name), registry.form(name)) for name in registry.names)
+        return any(may_hold_secrets(core, call, version) for call, version in tools)
+    masked = any(work.proposal is not None and work.proposal.redacted for work in works)
+    return masked or any(may_hold_secrets(core, work.stub, work.version) for work in works)
 
 
 def turn_body(core: Core, reply: Reply, terms: Terms) -> TurnRecorded:

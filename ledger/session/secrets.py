@@ -26,14 +26,17 @@ class Truth:
 @dataclass(slots=True, weakref_slot=True, eq=False)
 class Secrets:
     """
-    A session's secrets, shared by all who work on it in this process; gone with the last of them.
+    A session's secrets, shared by all who work on it in this process.
 
-    `truths` are the true arguments of calls that were recorded masked, by callId.
+    `truths` are the true arguments of open calls that were recorded masked, by callId.
     """
 
     truths: dict[str, Truth] = field(default_factory=dict)
     _texts: set[str] = field(default_factory=set)
     _scrubber: Scrubber = field(default_factory=Scrubber)
+
+    def __bool__(self) -> bool:
+        return bool(self._texts)
 
     def learn(self, texts: tuple[str, ...]) -> None:
         """Take in what a schema calls sensitive: from now on it is masked wherever it comes again."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import random
 import secrets
+import threading
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,6 +20,9 @@ from ledger.recovery import MAX_ATTEMPTS
 from ledger.session.lease import Heartbeat, Owner
 from ledger.session.secrets import Secrets
 from ledger.store.port import Store
+
+KEPT_SECRETS = 1024
+"""Sessions whose secrets are kept while no handle is open: a web server opens one for each request."""
 
 Check = Callable[..., Any]
 Policy = Callable[..., Any]
@@ -60,6 +64,8 @@ class Wiring:
     mask_key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     log: logging.Logger = field(default_factory=lambda: logging.getLogger("ledger.session"))
     heartbeat: Heartbeat = field(init=False)
+    _kept: dict[str, Secrets] = field(default_factory=dict, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _secrets: weakref.WeakValueDictionary[str, Secrets] = field(default_factory=weakref.WeakValueDictionary, repr=False)
 
     def __post_init__(self) -> None:
@@ -67,7 +73,16 @@ class Wiring:
 
     def secrets_of(self, session_id: str) -> Secrets:
         """Return what this process knows of a session's secrets: the same for a handle, a verdict, a late outcome."""
-        return self._secrets.setdefault(session_id, Secrets())
+        with self._lock:
+            return self._secrets.setdefault(session_id, Secrets())
+
+    def keep_secrets(self, session_id: str, found: Secrets) -> None:
+        """Keep a session's secrets for its next handle; those of the sessions that nobody uses any more go first."""
+        with self._lock:
+            self._kept.pop(session_id, None)
+            self._kept[session_id] = found
+            while len(self._kept) > KEPT_SECRETS:
+                del self._kept[next(iter(self._kept))]
 
     @property
     def drained(self) -> bool:

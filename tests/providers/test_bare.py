@@ -59,6 +59,10 @@ REPLIES: dict[str, tuple[str, Any]] = {
     ),
     "in a field that nobody knows": ("openai", chat(called(BROKEN) | {"extra": BROKEN})),
     "the words about a call that is none": ("gemini", gemini([part(args=BROKEN)], finishMessage=BROKEN)),
+    "the words about no call at all": (
+        "gemini",
+        {"candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": BROKEN}]},
+    ),
     "a block's other fields": (
         "anthropic",
         {

@@ -12,6 +12,7 @@ import pytest
 from ledger import Allow, Ask, Invalid, Ledger
 from ledger.errors import DivergentTurn, KeyConflict, UsageError
 from ledger.events import CallStarted
+from ledger.session import wiring
 from ledger.session.redaction import MASK
 from ledger.testing import crash
 from tests.recovery.scenes import Gone, gone, let_go
@@ -315,6 +316,19 @@ def test_what_the_provider_ran_is_masked(bank: Bank) -> None:
         assert (hosted.redacted, hosted.arguments) == (True, {"code": f"pay('{MASK}')"})
         assert session.messages("anthropic")[1]["content"][0] == thinking
     assert not bank.told()
+
+
+def test_secrets_outlive_a_handle(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each request opens its own, and what was allowed meanwhile runs; the sessions used last are kept."""
+    monkeypatch.setattr(wiring, "KEPT_SECRETS", 1)
+    with bank.open() as ledger:
+        ledger.authorize(lambda call, principal: Ask() if call.tool == "pay" else Allow())
+        ledger.session("s").call(*HIDE)
+        ledger.approve(ledger.session("s").call(*PAY), by="ada")
+        ledger.session("s").wait(0)
+        assert (bank.paid, bank.told()) == ([ACCOUNT], False)
+        ledger.session("t").call(*HIDE)
+        assert list(ledger._wiring._kept) == ["t"]
 
 
 def test_a_person_of_this_process_writes_no_secret(bank: Bank) -> None:
