@@ -289,6 +289,14 @@ def test_a_model_class_is_a_schema(tmp_path: Path) -> None:
 # -- what is recorded
 
 
+def test_a_secret_that_is_a_word_of_ours_breaks_no_answer(tmp_path: Path) -> None:
+    """The keys of what is wrong with an answer stay what they are."""
+    schema = {"type": "object", "properties": {"pin": {"x-sensitive": True}, "n": {"type": "integer"}}}
+    with open_fresh(tmp_path) as ledger:
+        found = ledger.session("s").structured(said({"pin": ["pointer", "keyword"], "n": "x"}), schema)
+        assert [violation.pointer for violation in found.violations] == ["/n"]
+
+
 def test_sensitive_answers_are_masked_before_disk(tmp_path: Path) -> None:
     """The host gets the value; the record, the conversation and the violations hold no secret."""
     schema = {
