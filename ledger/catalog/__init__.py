@@ -8,7 +8,7 @@ that uses it.
 from ledger.catalog.build import build_tool
 from ledger.catalog.compile import CompiledSchema, compile_schema
 from ledger.catalog.contract import Contract, ExceptionRule
-from ledger.catalog.defaults import with_defaults
+from ledger.catalog.defaults import DefaultsWithoutEnd, with_defaults
 from ledger.catalog.definition import Catalog, Fault, Replacement, ToolDefinition, ToolVersion, describe
 from ledger.catalog.files import default_catalog_root, load_catalog
 from ledger.catalog.hints import ArgumentsUnfit
@@ -16,7 +16,7 @@ from ledger.catalog.names import check_name, folder_of, is_name
 from ledger.catalog.registry import Registry, exported
 from ledger.catalog.resources import checked_keys
 from ledger.catalog.shape import description_digest, shape, shape_digest
-from ledger.catalog.tool import Tool
+from ledger.catalog.tool import Tool, compiled
 from ledger.catalog.violation import GATE_ERROR, Violation
 from ledger.events.words import Effect, RecoveryPolicy, Stage
 
@@ -26,6 +26,7 @@ __all__ = [
     "Catalog",
     "CompiledSchema",
     "Contract",
+    "DefaultsWithoutEnd",
     "Effect",
     "ExceptionRule",
     "Fault",
@@ -41,6 +42,7 @@ __all__ = [
     "check_name",
     "checked_keys",
     "compile_schema",
+    "compiled",
     "default_catalog_root",
     "describe",
     "description_digest",

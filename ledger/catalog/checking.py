@@ -11,6 +11,7 @@ from ledger.catalog.beside import beside_notes
 from ledger.catalog.definition import ToolDefinition
 from ledger.catalog.disk import EXAMPLES, Folder, Sources
 from ledger.catalog.faults import fault_notes
+from ledger.catalog.filling import default_notes
 from ledger.catalog.lock import TOOL, Lock, is_draft, schema_files, upcast_file
 from ledger.catalog.notes import Note
 from ledger.catalog.published import published_notes
@@ -90,6 +91,7 @@ def _notes(sources: Sources) -> Iterator[Note]:
         for number, version in definition.versions.items()
         if number == definition.current or is_draft(definition, number, lock)
     ]
+    yield from default_notes(offered)
     yield from advice_of(offered, sources.catalog.significant)
 
 

@@ -17,7 +17,7 @@ from ledger.catalog.quick import IsValid, quick_name, quick_of, says_valid
 from ledger.catalog.violation import GATE_ERROR, MAX_VIOLATIONS, Violation
 from ledger.catalog.vocabulary import Dialect
 from ledger.errors import CatalogFault
-from ledger.strictjson import Json, to_pointer
+from ledger.strictjson import Json, resolve, to_pointer
 
 MAX_DEPTH: Final = 64
 MAX_POINTER: Final = 500
@@ -70,12 +70,18 @@ class CompiledSchema:
         """
         return self.judged(value)[0]
 
-    def _explored(self, value: Json) -> tuple[Violation, ...]:
+    def violations_at(self, place: str, value: Json) -> tuple[Violation, ...]:
+        """Return what the schema at a place of this one (RFC 6901) says of a value, as `violations` does."""
+        return self._explored(value, place)
+
+    def _explored(self, value: Json, place: str = "") -> tuple[Violation, ...]:
         try:
             if hostile := _hostile(value):
                 return (hostile,)
             self._engine.fill_budget()
             validator = self._made()
+            if place:
+                validator = validator.evolve(schema=resolve(validator.schema, place))
             if validator.is_valid(value):
                 return ()
             self._engine.fill_budget()

@@ -23,6 +23,7 @@ FindingCode: TypeAlias = Literal[
     "name_released",
     "name_collision",
     "replacement_unfit",
+    "default_refused",
     "example_refused",
     "example_accepted",
     "example_misplaced",

@@ -10,12 +10,16 @@ from typing import Any
 from ledger.catalog.binder import Binder
 from ledger.catalog.compile import CompiledSchema, compile_schema
 from ledger.catalog.contract import Contract
-from ledger.catalog.defaults import with_defaults
 from ledger.catalog.definition import ToolDefinition, ToolVersion
 from ledger.catalog.function import Function
 from ledger.catalog.guard import CAPS
 from ledger.catalog.resources import KeysFunction, keys_of
-from ledger.strictjson import JsonObject, copied
+from ledger.strictjson import JsonObject
+
+
+def compiled(version: ToolVersion) -> CompiledSchema:
+    """Return the schema of a version compiled, as its catalog means it: its formats assert, its limits are allowed."""
+    return compile_schema(version.schema, formats=version.formats, limits=CAPS, path=version.path or version.tool)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -72,16 +76,7 @@ class Tool:
     @cached_property
     def validator(self) -> CompiledSchema:
         """The compiled schema; compiled when it is first needed."""
-        return compile_schema(
-            self.version.schema, formats=self.version.formats, limits=CAPS, path=self.version.path or self.name
-        )
-
-    def with_defaults(self, arguments: JsonObject) -> JsonObject:
-        """Return a copy of the arguments as they will run: with defaults only if the contract says `applyDefaults`."""
-        if self.contract.apply_defaults:
-            return with_defaults(self.version.schema, arguments)
-        own: JsonObject = copied(arguments)
-        return own
+        return compiled(self.version)
 
     def bind(self, arguments: JsonObject) -> dict[str, Any]:
         """Return the keyword arguments without what the ledger fills; raises ArgumentsUnfit."""

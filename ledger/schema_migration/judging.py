@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from ledger.calls import TERMINAL, Call
-from ledger.catalog import Registry, ToolDefinition, ToolVersion, with_defaults
+from ledger.catalog import DefaultsWithoutEnd, Registry, ToolDefinition, ToolVersion, with_defaults
 from ledger.catalog.upcast.records import GRADES, Carried, Grade, Journey, NotCarried
 from ledger.strictjson import Json
 
@@ -134,9 +134,17 @@ def journey_of(registry: Registry, recorded: ToolVersion, call: Call, target: in
 
 
 def to_run(version: ToolVersion, arguments: Json) -> Json:
-    """Return the arguments with the defaults that would run with them: the digests of an upcast cover these."""
-    applied = version.contract.apply_defaults and isinstance(arguments, dict)
-    return with_defaults(version.schema, arguments) if applied else arguments
+    """
+    Return the arguments with the defaults that would run with them: the digests of an upcast cover these.
+
+    As they are where the defaults have no end: those never run.
+    """
+    if not version.contract.apply_defaults or not isinstance(arguments, dict):
+        return arguments
+    try:
+        return with_defaults(version.schema, arguments)
+    except DefaultsWithoutEnd:
+        return arguments
 
 
 def _carried(call: Call, target: int, journey: Journey) -> Judged:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ledger.calls import Call, evolve
+from ledger.catalog import ToolVersion
+from ledger.catalog.sameness import ask_the_same, whole, written_out
 from ledger.catalog.upcast.records import Carried, Journey, NotCarried
 from ledger.events import CallUpcast
 from ledger.schema_migration import judge
 from ledger.schema_migration.judging import to_run
 from ledger.session.core import Core, Item
-from ledger.session.redaction import alike
-from ledger.session.work import definition_of
+from ledger.session.redaction import MASK, alike
+from ledger.session.work import definition_of, truly_same
 from ledger.strictjson import Json, digest
 
 UPCASTABLE = ("proposed", "validated", "authorized")
@@ -98,8 +101,9 @@ def same_intent(core: Core, call: Call, version: int | None, arguments: Json, sh
 
 def same_run(core: Core, call: Call, version: int | None, arguments: Json, shown: Json) -> bool:
     """
-    Whether a recorded call would run, or ran, with the same as these arguments of a version: defaults count.
+    Whether a recorded call would run, or ran, with the same as these arguments of a version.
 
+    However they are spelled: with defaults written out or not, 100 or 100.0, equal as its function gets them.
     A carried call is compared in its first form too: a program that went back to that has no way from the newer one.
     """
     definition, given = definition_of(core, call), (version, shown if call.redacted else arguments)
@@ -107,9 +111,28 @@ def same_run(core: Core, call: Call, version: int | None, arguments: Json, shown
     for number, form in forms.items():
         form_of = version if number is None else number  # of a transcript from elsewhere: as it would be taken here
         recorded = definition.versions.get(form_of or 0) if definition is not None else None
-        if _same(core, call, (number, to_run(recorded, form) if recorded is not None else form), given):
+        filled = (number, to_run(recorded, form) if recorded is not None else form)
+        if any(_ask_the_same(core, call, higher, *pair) for higher, *pair in _pairs(core, call, filled, given)):
             return True
     return False
+
+
+def same_masked(
+    core: Core, call: Call, version: int | None, given: tuple[Json, Json], shown: tuple[Json, Json]
+) -> bool | None:
+    """
+    Do the same for a call that this process masked; None: its true arguments were those of another one, or none.
+
+    `given` and `shown` are the intent and what would run. Without the true arguments only a digest is left, to the
+    letter: it tells where nothing but what is masked can differ.
+    """
+    known = truly_same(core, call, version, *given)
+    if known is not False:
+        return known
+    true = core.secrets.truths.get(call.call_id)
+    if true is not None:
+        return _truly_ask_the_same(core, call, version, true.to_run, given[1])
+    return digest(call.arguments) != digest(shown[0]) and same_run(core, call, version, given[1], shown[1])
 
 
 def told_apart(core: Core, call: Call, other: Call, arguments: Json) -> bool:
@@ -133,18 +156,45 @@ def told_apart(core: Core, call: Call, other: Call, arguments: Json) -> bool:
 
 
 def _same(core: Core, call: Call, *given: tuple[int | None, Json]) -> bool:
+    """Whether two calls' arguments, each with its version, are the same to the letter. What is masked may be any."""
+    same = alike if call.redacted else _spelled_alike
+    return any(same(form, newer) for _, form, newer in _pairs(core, call, *given))
+
+
+def _spelled_alike(one: Json, other: Json) -> bool:
+    return digest(one) == digest(other)
+
+
+def _ask_the_same(core: Core, call: Call, number: int | None, form: Json, newer: Json) -> bool:
+    """Whether arguments of one version ask the same of its tool. What is masked may be any value."""
+    if not call.redacted:
+        return _truly_ask_the_same(core, call, number, form, newer)
+    version = _version(core, call, number)
+    wholly = {MASK: MASK}  # nothing is filled in there
+    return wholly in (form, newer) or alike(whole(written_out(version, form)), whole(written_out(version, newer)))
+
+
+def _truly_ask_the_same(core: Core, call: Call, number: int | None, one: Json, other: Json) -> bool:
+    registry = core.wiring.registry
+    tool = registry.get(registry.home(call.tool), number)
+    return ask_the_same(_version(core, call, number), tool, one, other)
+
+
+def _version(core: Core, call: Call, number: int | None) -> ToolVersion | None:
+    definition = definition_of(core, call)
+    return definition.versions.get(number or 0) if definition is not None else None
+
+
+def _pairs(core: Core, call: Call, *given: tuple[int | None, Json]) -> Iterator[tuple[int | None, Json, Json]]:
     """
-    Whether two calls' arguments, each with its version, are the same: as they are, or in the form of the higher one.
+    Yield two calls' arguments, each given with its version: as they are, then in the form of the higher one (named).
 
     The older ones are put there, whichever call is newer: a program may have gone back to an older version. As they
     are, since who asks may be older than the program too: a reply that a host kept, a script. Nothing is certified, and
-    nothing runs by this: it keeps a second effect from happening. What is masked may be any value.
+    nothing runs by this: it keeps a second effect from happening.
     """
     (low, older), (high, newer) = sorted(given, key=lambda each: each[0] or 0)
-    forms = [older]
+    yield high, older, newer
     if low is not None and high is not None and low != high and isinstance(older, dict):
         registry = core.wiring.registry
-        forms.append(registry.upcasts.reshape(registry.home(call.tool), low, high, older))
-    if call.redacted:
-        return any(alike(form, newer) for form in forms)
-    return digest(newer) in map(digest, forms)
+        yield high, registry.upcasts.reshape(registry.home(call.tool), low, high, older), newer

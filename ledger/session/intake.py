@@ -11,9 +11,11 @@ from ledger.catalog import Tool
 from ledger.events import Body, CallApprovalRequested, CallDenied, CallRejected, TurnRecorded
 from ledger.execution.batch import Member, planned
 from ledger.execution.requests import Steps
+from ledger.gates import fill
 from ledger.providers.bare import bare
 from ledger.providers.choice import forbids_calls
 from ledger.providers.port import ProposedCall, Reply
+from ledger.schema_migration.judging import to_run
 from ledger.session.core import Core, Item
 from ledger.session.endings import cancelled
 from ledger.session.gating import has_user_code, pass_gates, resource_keys
@@ -243,6 +245,20 @@ def _runnable(runner: Runner, works: Sequence[Work], terms: Terms) -> list[Work]
     return runnable
 
 
+def _fill_again(work: Work, call: Call, tool: Tool) -> None:
+    """Fill in the defaults of a call that has not run; what then does not fit stops at a gate, or where it starts."""
+    version = tool.version
+    another = (version.version, version.shape_digest) != (call.schema_version, call.schema_digest)
+    if another or call.redacted:  # of another form, or masked: no schema says anything of that
+        work.to_run = to_run(version, call.to_run)
+        return
+    filled = fill(version, tool.validator, call.to_run)
+    if isinstance(filled, CallRejected):
+        work.refusal = filled
+    else:
+        work.to_run = filled
+
+
 def rebuilt(core: Core, call: Call, tool: Tool | None) -> Work:
     """Return the work of a recorded call, to go on with it after a crash or a verdict."""
     work = Work(stub=call, tool=tool, version=tool.version if tool else None)
@@ -250,7 +266,7 @@ def rebuilt(core: Core, call: Call, tool: Tool | None) -> Work:
     never_started = call.executed is None or call.attempt == 0  # what an upcast made of them has no defaults yet
     work.to_run = call.to_run
     if tool is not None and never_started and isinstance(call.to_run, dict):
-        work.to_run = tool.with_defaults(call.to_run)
+        _fill_again(work, call, tool)
     work.digest = digest(work.to_run)
     true = core.secrets.truths.get(call.call_id)
     if true is not None:

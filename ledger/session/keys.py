@@ -9,10 +9,9 @@ from ledger.gates import decode
 from ledger.providers.port import ProposedCall
 from ledger.replay import call_at, session_at
 from ledger.schema_migration.judging import to_run
-from ledger.session.carrying import same_intent, same_run, told_apart
+from ledger.session.carrying import same_intent, same_masked, same_run, told_apart
 from ledger.session.core import Core
 from ledger.session.redaction import sensitive
-from ledger.session.work import truly_same
 
 _NOW = 2**62  # behind every event
 
@@ -83,7 +82,7 @@ def _same(core: Core, found: Call, call: ProposedCall) -> bool:
     shown = sensitive(version.schema if version else {}, decoded)[0]
     number = version.version if version is not None and version.tool == call.name else None
     run = [to_run(version, each) if version is not None else each for each in (decoded, shown)]
-    known = truly_same(core, found, number, decoded, run[0])
+    known = same_masked(core, found, number, (decoded, run[0]), (shown, run[1]))
     if known is not None:
         return known
     # Who writes a default out asks for what ran: told to take another key, it would run twice.

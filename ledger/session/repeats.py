@@ -7,10 +7,10 @@ from typing import Final
 
 from ledger.calls import TERMINAL, Call
 from ledger.events import Body, CallFlagged
-from ledger.session.carrying import same_intent, same_run, told_apart
+from ledger.session.carrying import same_intent, same_masked, same_run, told_apart
 from ledger.session.core import Core
 from ledger.session.gating import PURE_GATES, passed
-from ledger.session.work import Work, truly_same
+from ledger.session.work import Work
 from ledger.strictjson import digest
 
 RETIRED: Final = "tool_retired"
@@ -108,17 +108,17 @@ def _asks_for_the_same(core: Core, call: Call, work: Work) -> bool:
 
 def _same_arguments(core: Core, call: Call, work: Work) -> bool:
     """
-    Compare what would run, in the form of one version; what was masked can be told in its own process only.
+    Compare what would run, in the form of one version, however it is spelled: 1 and 1.0, a default written out.
 
-    Each in the world of the recorded call: one that stands there in clear is compared in clear, whatever is known by
-    now to be a secret.
+    What was masked can be told in its own process only. Each in the world of the recorded call: one that stands there
+    in clear is compared in clear, whatever is known by now to be a secret.
     """
-    number, recorded = work.stub.schema_version, call.arguments_digest
+    number, shown = work.stub.schema_version, work.recorded_to_run()
     if work.refusal is not None:  # of a retired tool: nobody has worked out what would run
-        return same_intent(core, call, number, work.intent, work.recorded)
-    known = truly_same(core, call, number, work.intent, work.to_run)
+        intents = (work.intent, work.recorded)
+        return same_intent(core, call, number, *intents) or same_run(core, call, number, *intents)
+    known = same_masked(core, call, number, (work.intent, work.to_run), (work.recorded, shown))
     if known is not None:
         return known
-    if call.schema_version != number or call.redacted:
-        return same_run(core, call, number, work.to_run, work.recorded_to_run())
-    return digest(work.to_run) == recorded if recorded is not None else digest(call.arguments) == digest(work.intent)
+    quickly = call.schema_version == number and not call.redacted and digest(work.to_run) == call.arguments_digest
+    return quickly or same_run(core, call, number, work.to_run, shown)

@@ -51,6 +51,8 @@ def bind(core: Core, work: Work, start: Item) -> Bound | CallRejected:
     body, tool, attempt = start.body, work.tool, start.attempt or 1
     if tool is None or not isinstance(body, CallStarted):  # pragma: no cover - gates saw to it
         raise TypeError(body)
+    if work.refusal is not None:  # of what a person allowed no gate may have said it
+        return work.refusal
     context = context_of(core, work, attempt, body.idempotency_key)
     try:
         return Bound(attempt, tool.keywords(copied(work.to_run or {}), context), context)

@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any
 
 from ledger.calls import Call
-from ledger.catalog import Contract, Replacement, Tool, ToolDefinition, ToolVersion, compile_schema, with_defaults
+from ledger.catalog import Contract, Replacement, Tool, ToolDefinition, ToolVersion, compiled
 from ledger.events import Body, CallProposed, CallRejected
 from ledger.execution.context import Context
-from ledger.gates import Situation, decode, lookup, validate
+from ledger.gates import Situation, decode, fill, lookup, validate
 from ledger.providers import texts
 from ledger.session.core import Core, Item
 from ledger.session.redaction import MASK, NO_TEXT, UNSHOWN, has_sensitive, hidden, quotes, sensitive
@@ -220,12 +220,15 @@ def _by_schema(core: Core, work: Work, arguments: JsonObject) -> tuple[JsonObjec
 def _check(core: Core, work: Work, version: ToolVersion) -> None:
     """A tool without a function here is checked as well: its arguments may be judged, though they cannot run."""
     intent = work.intent or {}
-    validator = work.tool.validator if work.tool else compile_schema(version.schema, path=version.path)
+    validator = work.tool.validator if work.tool else compiled(version)
     work.refusal = validate(validator, intent, partial(hidden, masked=work.recorded) if work.secrets else None)
     if work.refusal is not None:
         return
-    applied = version.contract.apply_defaults
-    work.to_run = with_defaults(version.schema, intent) if applied else copied(intent)
+    filled = fill(version, validator, intent)
+    if isinstance(filled, CallRejected):
+        work.refusal = filled
+        return
+    work.to_run = filled
     work.digest = digest_of(core, work.to_run, masked=bool(work.secrets))
     if work.secrets:
         work.recorded_run = shown(core, work, work.to_run)[0]

@@ -91,17 +91,6 @@ def test_a_function_may_name_its_resources() -> None:
     assert build_tool(find, effect="read").resource_keys({"number": 5}) is None
 
 
-def test_defaults_run_only_where_the_contract_says_so() -> None:
-    """Under applyDefaults the schema fills in a copy; otherwise the copy is as the model sent it."""
-    bare: dict[str, Any] = {"number": 1}
-    as_sent = build_tool(find, effect="read").with_defaults(bare)
-    assert as_sent == bare
-    assert as_sent is not bare
-    filled = build_tool(find, effect="read", apply_defaults=True).with_defaults(bare)
-    assert filled == {"number": 1, "day": "2026-01-02", "unit": "celsius"}
-    assert bare == {"number": 1}
-
-
 def test_a_model_as_schema_gives_its_fields_or_itself() -> None:
     """One parameter of the model's type takes it whole, else each field has its parameter."""
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ledger.catalog import with_defaults
+from ledger.catalog import DefaultsWithoutEnd, with_defaults
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,32 @@ from ledger.catalog import with_defaults
             {"a": {}},
             {"a": {"b": 1}, "b": 1},
         ),
+        (
+            {
+                "properties": {
+                    "a": {"prefixItems": [{"properties": {"b": {}}}], "items": {"properties": {"b": {"default": 2}}}}
+                }
+            },
+            {"a": [{}, {}]},
+            {"a": [{}, {"b": 2}]},
+        ),
+        (
+            {"properties": {"a": {"prefixItems": [{"properties": {"b": {"default": 2}}}]}}},
+            {"a": [{}, {}]},
+            {"a": [{"b": 2}, {}]},
+        ),
+        (
+            {
+                "properties": {
+                    "a": {
+                        "items": [{"properties": {"b": {"default": 2}}}],
+                        "additionalItems": {"properties": {"c": {"default": 3}}},
+                    }
+                }
+            },
+            {"a": [{}, {}]},
+            {"a": [{"b": 2}, {"c": 3}]},
+        ),
         ({"anyOf": [{"properties": {"a": {"default": 1}}}]}, {}, {}),
     ],
 )
@@ -39,3 +65,18 @@ def test_nothing_is_shared() -> None:
     filled["a"].append(1)
     filled["b"].append(1)
     assert schema["properties"]["a"]["default"] == arguments["b"] == []
+
+
+def test_what_has_no_end_is_given_up() -> None:
+    """Neither depth nor number of defaults inside of defaults grows without bound; beside one another they may."""
+    inner: Any = {"properties": {"a": {"$ref": "#/$defs/in", "default": {}}}}
+    with pytest.raises(DefaultsWithoutEnd):
+        with_defaults({"$defs": {"in": inner}, **inner}, {})
+    wide: Any = {
+        f"d{n}": {"properties": {name: {"$ref": f"#/$defs/d{n + 1}", "default": {}} for name in "ab"}}
+        for n in range(20)
+    }
+    with pytest.raises(DefaultsWithoutEnd):
+        with_defaults({"$defs": {**wide, "d20": {}}, "$ref": "#/$defs/d0"}, {})
+    items: Any = {"properties": {"a": {"items": {"properties": {"b": {"default": 1}}}}}}
+    assert with_defaults(items, {"a": [{}] * 20_000})["a"][-1] == {"b": 1}

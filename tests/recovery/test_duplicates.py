@@ -57,11 +57,22 @@ def test_a_copy_of_a_copy_names_the_original(scene: Scene) -> None:
     assert len(scene.ran) == 1
 
 
-@pytest.mark.parametrize("number", [2, 1.0], ids=["another number", "another kind of number"])
-def test_other_arguments_are_no_copy(scene: Scene, number: Any) -> None:
-    """1 and 1.0 are not the same arguments."""
+@pytest.mark.parametrize("spelled", ['{"number": 1.0}', "{}", '{"number": 10e-1}'])
+def test_another_spelling_is_a_copy_too(scene: Scene, spelled: str) -> None:
+    """Its function would get the same: a default that is left out, a whole number with a point."""
+    original = doubted(scene)
+    session = scene.open().session(SESSION)
+    session.messages()
+    [copy] = session.dispatch(asked(("act", spelled), ids=("other",))).calls
+    assert (copy.state, copy.call.reason, len(scene.ran)) == ("needs-review", "duplicate", 1)
+    assert copy.call.flag is not None
+    assert copy.call.flag.duplicate_of == original
+
+
+def test_other_arguments_are_no_copy(scene: Scene) -> None:
+    """Another value is another order."""
     doubted(scene)
-    assert ask_again(scene.open(), number).calls[0].state == "succeeded"
+    assert ask_again(scene.open(), 2).calls[0].state == "succeeded"
 
 
 def test_a_finished_call_may_be_made_again_on_purpose(scene: Scene) -> None:

@@ -275,6 +275,38 @@ def test_two_secrets_are_told_apart(ledger: Ledger) -> None:
     assert session.call("login", other).state == "awaiting-approval"
 
 
+@pytest.mark.parametrize("forgotten", [False, True])
+def test_a_call_with_a_secret_is_compared_however_it_is_spelled(ledger: Ledger, forgotten: bool) -> None:
+    """Where the true arguments are gone, a digest tells only what is spelled as it was: the rest waits."""
+    schema = dict[str, Any](SCHEMA)
+    schema["properties"] = dict[str, Any](schema["properties"]) | {"tries": {"type": "integer", "default": 3}}
+    ran: list[Any] = []
+
+    def use(user: str, password: str, tries: int = 3) -> None:
+        """Log in."""
+        ran.append((password, tries))
+        raise OSError(user)
+
+    def call(**changes: Any) -> str | None:
+        if forgotten:
+            session._loop.core.secrets.truths.clear()
+        return session.call("login", {"user": "u", "password": "first-one", "tries": 3} | changes).call.reason
+
+    ledger.tool("login", effect="external", schema=schema)(use)
+    session = ledger.session("s")
+    assert [call(), call(tries=3.0), call(), call(tries=4)] == [
+        "outcome-unknown",
+        "duplicate",
+        "duplicate",
+        "outcome-unknown",
+    ]
+    left_out = session.call("login", {"user": "u", "password": "first-one"}).call
+    assert left_out.reason == "duplicate"
+    assert call(password="other-one") == "outcome-unknown"
+    assert call(password="third-one", tries=3.0) == ("duplicate" if forgotten else "outcome-unknown")
+    assert ran == [("first-one", 3), ("first-one", 4), ("other-one", 3), ("third-one", 3)][: 3 if forgotten else 4]
+
+
 def test_sensitive_arguments_of_a_person_are_refused(ledger: Ledger) -> None:
     """They would be kept by nobody, so the call that carries them could never run."""
     ledger.tool("login", effect="external", schema=SCHEMA)(login)

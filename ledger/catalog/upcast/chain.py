@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ledger.catalog.definition import Catalog, ToolDefinition, ToolVersion
+from ledger.catalog.equality import key_of
 from ledger.catalog.steps import Upcast
 from ledger.catalog.upcast.published import Published, Recorded
 from ledger.catalog.upcast.records import Carried, Carrier, Journey, NotCarried
-from ledger.catalog.upcast.values import as_far, at_both, same
+from ledger.catalog.upcast.values import as_far, at_both
 from ledger.strictjson import Json
 
 
@@ -116,7 +117,7 @@ class Upcasts:
 def _differ(one: Json, other: Json, pointer: str) -> bool:
     """Whether both have a value at this place, and not the same; the root as a whole says nothing of its parts."""
     found = at_both(one, other, pointer)
-    return found is not None and pointer != "" and not same(*found)
+    return found is not None and pointer != "" and key_of(found[0]) != key_of(found[1])
 
 
 def _proved(upcast: Upcast, old: ToolVersion, new: ToolVersion, catalog: Catalog | None) -> Carrier:
