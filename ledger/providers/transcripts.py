@@ -29,8 +29,9 @@ def complete(history: History, messages: Sequence[Any], wire: WireFormat, limit:
 
     Its messages are matched with the recorded turns by ids, by order and content, and by the answers that stand there
     already: ids repeat or are missing in real transcripts, and hosts drop old messages. A call is answered as it stands
-    now; one that the ledger does not know is answered by just that, and so is one that may be another call like it.
-    What ended after the model had read it as open is told in notes at the end, unless the transcript tells it.
+    now; one that the ledger does not know is answered by just that, and one that may be a recorded call or another like
+    it by that nobody knows. What ended after the model had read it as open is told in notes at the end, unless the
+    transcript tells it.
     """
 
     def find(asked: Sequence[Asked], says: Says) -> list[list[Told]]:
