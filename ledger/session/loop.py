@@ -285,7 +285,7 @@ class Loop:
         last = history.turns[-1].number if history.turns else 0
         if given is None and last <= self.told.turn and reply.response_id not in history.responses:
             return None
-        shapes = [replace(_shape(self.core, call), key=key) for call in reply.calls]
+        shapes = [replace(_shape(self.core, call), key=key, whose=self.core.whose) for call in reply.calls]
         return find_turn(
             history, shapes, texts=texts, response_id=reply.response_id, given=given, delivered=self.told.turn
         )

@@ -524,6 +524,32 @@ def test_a_stage_that_changed_is_recorded_at_open(tmp_path: Path) -> None:
     assert stages == ["hidden"]
 
 
+@pytest.mark.parametrize(
+    ("whose", "again"),
+    [
+        ({"principal": "bob"}, ["bob"]),
+        ({"principal": "ann", "on_behalf_of": "cy"}, ["ann"]),
+        ({"principal": "ann", "on_behalf_of": "al"}, []),
+        ({}, []),
+    ],
+    ids=["another one", "on another one's behalf", "the same", "nobody"],
+)
+def test_nobody_gets_what_a_tool_answered_somebody_else(
+    ledger: Ledger, whose: dict[str, Any], again: list[str]
+) -> None:
+    """The same call in another handle is the one that is recorded only where nobody else asks."""
+    asked_by: list[Any] = []
+
+    @ledger.tool("mine", effect="read")
+    def mine(*, context: Any) -> None:
+        """Tell whose it is."""
+        asked_by.append(context.principal)
+
+    ledger.session("s", principal="ann", on_behalf_of="al").call("mine")
+    ledger.session("s", **whose).call("mine")
+    assert asked_by == ["ann", *again]
+
+
 def test_a_call_keeps_its_principal(ledger: Ledger) -> None:
     """What one asked for before a crash is not run with the rights of another one who opens the session after it."""
     seen: list[Any] = []
