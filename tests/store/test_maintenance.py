@@ -217,6 +217,22 @@ def test_a_schema_that_is_no_text_any_more_is_told(ledger: Ledger) -> None:
             ask(ledger.url)
 
 
+def test_a_name_in_the_schema_that_is_no_text_is_shown_escaped(ledger: Ledger) -> None:
+    """SQLite reads such a schema, as long as it parses: the check tells what is missing, and everything else."""
+    connection = sqlite3.connect(ledger.path, isolation_level=None)
+    connection.execute("PRAGMA writable_schema = ON")
+    (text,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'event_span'").fetchone()
+    connection.execute(
+        "UPDATE sqlite_master SET name = CAST(?1 AS TEXT), tbl_name = CAST(?1 AS TEXT), sql = CAST(?2 AS TEXT)"
+        " WHERE name = 'event_span'",
+        (b"e\xff", text.encode().replace(b"event_span", b"e\xff")),
+    )
+    connection.close()
+    health = check(ledger.url)
+    assert "the table event_span is missing" in health.unguarded
+    assert health.chains.events == 9
+
+
 def test_many_faults_are_counted_and_some_are_named(tmp_path: Path) -> None:
     """A wholly damaged ledger does not fill the screen."""
     ledger = Ledger(tmp_path / "many.db")

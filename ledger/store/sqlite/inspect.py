@@ -91,7 +91,7 @@ def unguarded(connection: sqlite3.Connection, *, exact: bool) -> tuple[str, ...]
 
     `exact`: their text has to be this release's; a newer one may have written them anew.
     """
-    rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'event'")
+    rows = sql.fetched(connection, "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'event'")
     there = {str(name): str(text) for name, text in rows}
     missing = [f"the trigger {name} is missing" for name in GUARDS if name not in there]
     changed = [
@@ -116,13 +116,13 @@ def _unmade(connection: sqlite3.Connection) -> Iterator[str]:
 
 
 def _made(connection: sqlite3.Connection) -> dict[tuple[str, str], str]:
-    rows = connection.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL")
+    rows = sql.fetched(connection, "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL")
     return {(kind, name): " ".join(text.split()) for kind, name, text in rows if kind in ("table", "index")}
 
 
 def strangers(connection: sqlite3.Connection) -> tuple[str, ...]:
     """Return the triggers that are not the ledger's, in words: somebody's own, which may do anything."""
-    rows = connection.execute("SELECT name, tbl_name FROM sqlite_master WHERE type = 'trigger' ORDER BY name")
+    rows = sql.fetched(connection, "SELECT name, tbl_name FROM sqlite_master WHERE type = 'trigger' ORDER BY name")
     return tuple(stranger(name, table) for name, table in rows if name not in GUARDS)
 
 

@@ -11,6 +11,7 @@ from typing import Final
 from ledger.errors import NoDatabase, StoreUnavailable
 from ledger.ids import Clock
 from ledger.store.schema import Migrate, Tables, outdated
+from ledger.store.sqlite import sql
 from ledger.store.sqlite.anchor import Anchor
 from ledger.store.sqlite.faults import FAULTS, translated
 from ledger.store.sqlite.files import Files
@@ -26,7 +27,7 @@ _HOW_TO_MAKE: Final = "`ledger init` makes one, and so does Ledger.open."
 
 def tables_of(connection: sqlite3.Connection) -> Tables:
     """Look at what a file holds. Raises `sqlite3.Error`."""
-    names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    names = {name for (name,) in sql.fetched(connection, "SELECT name FROM sqlite_master WHERE type = 'table'")}
     if not names >= _OURS:
         return Tables(None, 0, foreign=bool(names - {_VERSION}), empty=not names)
     (epoch,) = connection.execute("PRAGMA user_version").fetchone()

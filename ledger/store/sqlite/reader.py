@@ -155,10 +155,6 @@ def open_reader(files: Files) -> sqlite3.Connection:
         raise
 
 
-def _fetched(connection: sqlite3.Connection, statement: str, values: Sequence[Any]) -> list[Row]:
-    return sql.tolerant(connection, lambda: sql.run(connection, statement, values).fetchall())
-
-
 class SqliteReader:
     """A `Reader` over one file."""
 
@@ -167,7 +163,7 @@ class SqliteReader:
 
     def _all(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
         with self._readers.connection() as connection:
-            return _fetched(connection, statement, values)
+            return sql.fetched(connection, statement, values)
 
     def head(self, session_id: str) -> Head | None:
         """Return where the session stands; see `Reader.head`."""
@@ -184,7 +180,7 @@ class SqliteReader:
         """Return events over all sessions; see `Reader.events`."""
         with self._readers.connection() as connection:
             found = event_where(where, after, look(connection, where, limit))
-            rows = _fetched(connection, found.select(STORED), (*found.values, limit))
+            rows = sql.fetched(connection, found.select(STORED), (*found.values, limit))
         return list(map(sql.stored_event, rows))
 
     def settled(self) -> Settled:
@@ -196,7 +192,7 @@ class SqliteReader:
         """Return calls; see `Reader.calls`."""
         with self._readers.connection() as connection:
             found = call_where(where, after, look(connection, where, limit))
-            rows = _fetched(connection, found.select(PLACED), (*found.values, limit))
+            rows = sql.fetched(connection, found.select(PLACED), (*found.values, limit))
         return list(map(sql.placed_call, rows))
 
     def tally(self, where: CallFilter, by: tuple[GroupKey, ...]) -> Sequence[Tally]:

@@ -240,6 +240,11 @@ def tolerant(connection: sqlite3.Connection, read: Callable[[], _Found]) -> _Fou
         connection.text_factory = before
 
 
+def fetched(connection: sqlite3.Connection, statement: str, values: Sequence[Any] = ()) -> list[Row]:
+    """Return all rows of a statement, however their texts are (see `tolerant`)."""
+    return tolerant(connection, lambda: run(connection, statement, values).fetchall())
+
+
 def stored_event(row: Row) -> StoredEvent:
     """Return a row of the `STORED` columns as an event."""
     if bytes in map(type, row[:-2]):
