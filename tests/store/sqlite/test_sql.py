@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 from sqlalchemy import create_engine
@@ -81,3 +82,12 @@ def test_the_hosts_own_tables_are_left_alone() -> None:
     from sqlmodel import SQLModel
 
     assert not SQLModel.metadata.tables.keys() & {"event", "call"}
+
+
+def test_only_a_text_that_is_none_is_read_once_more() -> None:
+    """Any other error is raised as it is, by the first reading; none changes the connection."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        with pytest.raises(sqlite3.OperationalError, match="no such table"):
+            sql.fetched(connection, "SELECT * FROM nowhere")
+        assert sql.fetched(connection, "SELECT CAST(X'61FF' AS TEXT), X'61FF', 'é'") == [("a\\xff", b"a\xff", "é")]
+        assert connection.text_factory is str
