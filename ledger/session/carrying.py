@@ -118,13 +118,13 @@ def same_run(core: Core, call: Call, version: int | None, arguments: Json, shown
 
 
 def same_masked(
-    core: Core, call: Call, version: int | None, given: tuple[Json, Json], shown: tuple[Json, Json]
+    core: Core, call: Call, version: int | None, given: tuple[Json, Json], shown: tuple[Json, Json] | None = None
 ) -> bool | None:
     """
     Do the same for a call that this process masked; None: its true arguments were those of another one, or none.
 
     `given` and `shown` are the intent and what would run. Without the true arguments only a digest is left, to the
-    letter: it tells where nothing but what is masked can differ.
+    letter: where more than what is masked is spelled otherwise, it may be the same by what is shown; if that is given.
     """
     known = truly_same(core, call, version, *given)
     if known is not False:
@@ -132,7 +132,9 @@ def same_masked(
     true = core.secrets.truths.get(call.call_id)
     if true is not None:
         return _truly_ask_the_same(core, call, version, true.to_run, given[1])
-    return digest(call.arguments) != digest(shown[0]) and same_run(core, call, version, given[1], shown[1])
+    if shown is None or digest(call.arguments) == digest(shown[0]):
+        return False
+    return same_run(core, call, version, given[1], shown[1])
 
 
 def told_apart(core: Core, call: Call, other: Call, arguments: Json) -> bool:

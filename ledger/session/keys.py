@@ -82,7 +82,7 @@ def _same(core: Core, found: Call, call: ProposedCall) -> bool:
     shown = sensitive(version.schema if version else {}, decoded)[0]
     number = version.version if version is not None and version.tool == call.name else None
     run = [to_run(version, each) if version is not None else each for each in (decoded, shown)]
-    known = same_masked(core, found, number, (decoded, run[0]), (shown, run[1]))
+    known = same_masked(core, found, number, (decoded, run[0]))
     if known is not None:
         return known
     # Who writes a default out asks for what ran: told to take another key, it would run twice.
