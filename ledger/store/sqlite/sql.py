@@ -71,7 +71,8 @@ CALL_AND_FIRST: Final = (
     f" {PLACED} FROM call WHERE call_id = ?"
 )
 ALL_CALLS: Final = f"SELECT {PLACED} FROM call"  # noqa: S608 - our own names
-DROP_CALL: Final = "DELETE FROM call WHERE call_id IN (?, CAST(? AS BLOB))"
+CALL_IDS: Final = "SELECT rowid, call_id FROM call"
+DROP_CALL: Final = "DELETE FROM call WHERE rowid = ?"
 
 
 @cache

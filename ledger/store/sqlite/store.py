@@ -47,8 +47,7 @@ class SqliteStore(Grouped, SqliteReader):
     def _rewritten(self, connection: sqlite3.Connection, rows: Iterator[CallRow]) -> Sequence[Difference]:
         changes = Changes(connection, self._clock.now())
         found = differences(connection, rows)
-        for call_id, _, _ in found:
-            sql.run(connection, sql.DROP_CALL, (call_id, call_id))
+        _drop(connection, {call_id for call_id, _, _ in found})
         for _, _, row in found:
             if row is not None:
                 changes.put_call(row)
@@ -116,6 +115,14 @@ class ReadOnlySqliteStore(Refusing, SqliteReader):
         """Start anew in a forked child."""
         self._pool.forget()
         self._anchor.forget()
+
+
+def _drop(connection: sqlite3.Connection, call_ids: set[str]) -> None:
+    """Delete calls: by their rows, as no comparison finds an id that is stored as bytes, or is no UTF-8 any more."""
+    if call_ids:
+        stored = connection.execute(sql.CALL_IDS)
+        for rowid in [rowid for rowid, call_id in stored if sql.readable((call_id,))[0] in call_ids]:
+            connection.execute(sql.DROP_CALL, (rowid,))
 
 
 def differences(connection: sqlite3.Connection, rows: Iterator[CallRow]) -> list[Difference]:

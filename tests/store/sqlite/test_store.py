@@ -206,6 +206,20 @@ def test_a_reader_forks_too(store: Store, path: Path) -> None:
     reader.close()
 
 
+@pytest.mark.parametrize(("stored", "told"), [("CAST(X'61FF' AS TEXT)", "a\\xff"), ("CAST(call_id AS BLOB)", "c1")])
+def test_a_rebuild_takes_a_call_whose_id_is_no_text_away(store: Store, path: Path, stored: str, told: str) -> None:
+    """A damaged id keeps its place taken, and no comparison finds it: the row goes, and the call has one again."""
+    story = Story()
+    drafts = (story.event(note("x")), story.propose("c1"))
+    store.append(Append(session_id="s1", drafts=drafts, calls=story.rows("c1")))
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute(f"UPDATE call SET call_id = {stored}")
+    found = [call_id for call_id, _, _ in store.rebuild(iter(story.rows("c1")), write=True)]
+    assert told in found
+    assert list(store.rebuild(iter(story.rows("c1")), write=False)) == []
+    assert (store.call("c1"),) == story.rows("c1")
+
+
 def test_a_rebuild_that_fails_changes_nothing(store: Store) -> None:
     """An error in the caller's fold rolls back; SQLite's own is put into words."""
     story = Story()
