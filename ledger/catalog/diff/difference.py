@@ -194,7 +194,7 @@ def _words(old: Subject, new: Subject) -> Iterator[Finding]:
         one, two = old.words.get(key), new.words.get(key)
         if canonical(one) != canonical(two):
             note = word(key, one, two)
-            code = note.code if key in _WORDS else "metadata_changed"
+            code = note.code if key in _WORDS or note.outcome is not None else "metadata_changed"
             pointer = to_pointer(key.split("/") if key.startswith("annotations/") else [key])
             yield Finding(code, pointer, one, two, note.message)
 

@@ -20,6 +20,7 @@ _ENCODING: Final = ("contentEncoding", "contentMediaType", "contentSchema")
 _CODES: Final = {
     **dict.fromkeys(_ENCODING, "encoding_changed"),
     "writeOnly": "write_only_changed",
+    "description": "description_changed",
     "title": "title_changed",
     "examples": "examples_changed",
     "example": "examples_changed",
@@ -159,21 +160,26 @@ def words(here: Space, old: Child, there: Space, new: Child, significant: frozen
 
 
 def word(keyword: str, old: Json, new: Json) -> Note:
-    """Return the note of one word for people: cosmetic, unless a description shows signs of another meaning."""
+    """Return the note of one word for people: cosmetic, unless it shows signs of another meaning."""
     code = _CODES.get(keyword, "annotation_changed")
     message = f"another `{keyword}`"
-    if keyword == "description":
-        code = "description_changed"
-        code = turned(str(old or ""), str(new or "")) or code
-        message = _SAID.get(code, message)
+    if keyword in _TELLS:
+        code = turned(_text(old), _text(new)) or code
+        message = _SAID[code].format(keyword) if code in _SAID else message
     outcome: Outcome | None = "reinterpreted" if code in _SAID else None
     return Note(code=code, message=message, keywords=(keyword,), old=old, new=new, outcome=outcome)
 
 
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else ""
+
+
+_TELLS: Final = frozenset({"description", "markdownDescription", "notWhen", "title", "useWhen"})
+"""Words that say what a value or a tool is; each may show signs of another meaning."""
 _SAID: Final = {
-    "description_reversed": "the description may say the opposite now",
-    "description_unit": "the description names another unit or form",
-    "description_default": "the description names another default",
+    "description_reversed": "the {} may say the opposite now",
+    "description_unit": "the {} names another unit or form",
+    "description_default": "the {} names another default",
 }
 
 

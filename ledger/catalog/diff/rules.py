@@ -81,9 +81,10 @@ SEMANTIC: Final[dict[str, str]] = {
     "patterns_changed": "other rules for names of properties",
     "condition_added": "a condition was added that is compared by its text only (not, if, contains, oneOf …)",
     "dependency_added": "a property needs another one now",
-    "description_reversed": "the description says the opposite: a negation came or went, or a word became its opposite",
-    "description_unit": "the description names another unit, currency or form of date",
-    "description_default": "the description names another default",
+    "description_reversed": "a description or title says the opposite: a negation came or went, a word became its "
+    "opposite, or two parts changed places",
+    "description_unit": "a description or title names another unit, currency or form of date",
+    "description_default": "a description or title names another default",
     "effect_changed": "the tool's effect changed (read, write, external)",
     "idempotency_changed": "whether the tool takes an idempotency key changed",
     "scopes_changed": "the tool needs other rights",

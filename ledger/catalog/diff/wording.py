@@ -22,8 +22,14 @@ ALIKE: Final = 0.5
 FEW: Final = 3
 """A longer replaced passage is another sentence, not a turned word."""
 
+SHORT: Final = 4
+"""Two texts of so few words each are compared whole, however little they have in common: a title, a name."""
+
 _SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
-_WORD: Final = re.compile(r"[a-z]+(?:'t)?|[$€£%]|[0-9]+(?:\.[0-9]+)?|\b(?:y{2,4}|m{2}|d{2})(?:[-/.][ymd]{2,4}){1,2}\b")
+_WORD: Final = re.compile(
+    r"(?:[01]|zero|one)[- ](?:based|indexed)|[a-z]+(?:'t)?|[$¢€£%]|[0-9]+(?:\.[0-9]+)?"
+    r"|\b(?:y{2,4}|m{2}|d{2})(?:[-/.][ymd]{2,4}){1,2}\b"
+)
 _DATE: Final = re.compile(r"\b[ymd]{2,4}[-/.][ymd]{2,4}(?:[-/.][ymd]{2,4})?\b")
 
 _NEGATIONS: Final = frozenset(
@@ -114,8 +120,25 @@ _OPPOSITES: Final = (
     ("inclusive", "exclusive"),
     ("increase", "decrease"),
     ("overwrite", "append"),
+    ("payer", "payee"),
+    ("debtor", "creditor"),
+    ("lender", "borrower"),
+    ("buyer", "seller"),
+    ("minor", "major"),
+    ("latitude", "longitude"),
 )
 _TURNS: Final = frozenset(frozenset(pair) for pair in _OPPOSITES)
+_ORDERED: Final = (
+    ("latitude", "longitude"),
+    ("lat", "lng"),
+    ("lat", "lon"),
+    ("lat", "long"),
+    ("payer", "payee"),
+    ("debtor", "creditor"),
+    ("width", "height"),
+    ("row", "column"),
+)
+"""Parts of one value that are told by their order: where the two changed places, so did what they say."""
 
 _UNITS: Final = tuple(
     frozenset(words.split())
@@ -131,17 +154,47 @@ _UNITS: Final = tuple(
         ),
         "gram grams g kilogram kilograms kg pound pounds lb lbs ounce ounces oz tonne tonnes",
         "celsius fahrenheit kelvin",
-        "cent cents dollar dollars euro euros usd eur gbp chf jpy $ € £",
+        "cent cents ¢ dollar dollars euro euros usd eur gbp chf jpy $ € £",
         "percent fraction ratio %",
         "degree degrees radian radians",
+        "hundred hundreds thousand thousands million millions billion billions",
+        "0-based 1-based 0-indexed 1-indexed zero-based one-based zero-indexed one-indexed",
     )
 )
+_SPELLINGS: Final = {
+    "second": "s sec secs",
+    "millisecond": "ms",
+    "microsecond": "us",
+    "nanosecond": "ns",
+    "minute": "min mins",
+    "hour": "h",
+    "byte": "b",
+    "kilobyte": "kb",
+    "megabyte": "mb",
+    "gigabyte": "gb",
+    "millimeter": "mm",
+    "centimeter": "cm",
+    "meter": "m metre metres",
+    "kilometer": "km kilometre kilometres",
+    "gram": "g",
+    "kilogram": "kg",
+    "pound": "lb lbs",
+    "ounce": "oz",
+    "cent": "¢",
+    "0-based": "0-indexed zero-based zero-indexed",
+    "1-based": "1-indexed one-based one-indexed",
+}
+_ONE: Final = {other: unit for unit, others in _SPELLINGS.items() for other in others.split()}
+"""Other spellings of units."""
+_ZONES: Final = {"utc": "utc", "gmt": "utc", "local": "local"}
+"""What a time is told in: the word wanders through its sentence (`time in UTC`, `local time`)."""
 
 
 def turned(old: str, new: str) -> str | None:
     """Return the code of what makes *new* mean something else than *old*, or None if there is no sign of it."""
     ones, twos = _sentences(old), _sentences(new)
-    for one, two in _matched(ones, twos):
+    short = len(ones) == len(twos) == 1 and max(map(len, (*ones, *twos))) <= SHORT
+    for one, two in zip(ones, twos, strict=True) if short else _matched(ones, twos):
         code = _turned(one, two)
         if code is not None:
             return code
@@ -156,7 +209,7 @@ def _sentences(text: str) -> list[list[str]]:
 def _words(text: str) -> list[str]:
     lowered = text.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
     dates = _DATE.findall(lowered)
-    return [*_WORD.findall(_DATE.sub(" ", lowered)), *dates]
+    return [*(word.replace(" ", "-") for word in _WORD.findall(_DATE.sub(" ", lowered))), *dates]
 
 
 def _matched(ones: list[list[str]], twos: list[list[str]]) -> Iterator[tuple[list[str], list[str]]]:
@@ -187,7 +240,20 @@ def _turned(one: list[str], two: list[str]) -> str | None:
             return "description_reversed"
         if _unit(gone, come):
             return "description_unit"
-    return None
+    if _swapped(one, two):
+        return "description_reversed"
+    return "description_unit" if _of_another_zone(one, two) else None
+
+
+def _swapped(one: list[str], two: list[str]) -> bool:
+    """Whether two parts that are told by their order changed places."""
+    both = [pair for pair in _ORDERED if all(word in words for word in pair for words in (one, two))]
+    return any((one.index(a) < one.index(b)) != (two.index(a) < two.index(b)) for a, b in both)
+
+
+def _of_another_zone(one: list[str], two: list[str]) -> bool:
+    before, after = ({_ZONES[word] for word in words if word in _ZONES} for words in (one, two))
+    return bool(before and after) and before.isdisjoint(after)
 
 
 def _values(words: list[str]) -> bool:
@@ -213,4 +279,5 @@ def _unit(gone: list[str], come: list[str]) -> bool:
 
 
 def _single(unit: str) -> str:
-    return unit[:-1] if len(unit) > FEW and unit.endswith("s") and unit != "celsius" else unit
+    single = unit[:-1] if len(unit) > FEW and unit.endswith("s") and unit != "celsius" else unit
+    return _ONE.get(unit, single)

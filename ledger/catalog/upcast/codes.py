@@ -18,6 +18,8 @@ PROOFS: Final[dict[str, str]] = {
     "parent_optional": "an object on the way need not be there: absent and empty would become one",
     "undeclared_needed": "the object asks for a property that nothing may be called",
     "collision": "something stands at the new place already (refuted)",
+    "exchanged": "what had another place, or was another choice, would stand where the old form had something else",
+    "name_turned": "the two names of a rename name two units, or opposites",
     "not_one_key": "no closed object with exactly this required key",
     "not_one_item": "no array of one item, or its items are not described alike",
     "not_this_tuple": "no array of exactly so many described places",

@@ -47,13 +47,27 @@ def _only(op: Op, node: JsonObject, keys: frozenset[str]) -> None:
         raise Unprovable("keyword_there", op.path, f"`{key}` looks at the form that changes")
 
 
+_TOLD: Final = ("title", "description", "markdownDescription")
+
+
+def _told(node: JsonObject) -> JsonObject:
+    """Return the words that say what a value is: whatever form it gets, they are held to what the new form says."""
+    return {word: node[word] for word in _TOLD if isinstance(node.get(word), str)}
+
+
+def _also_told(inner: JsonObject, node: JsonObject) -> JsonObject:
+    """Return the schema of a value that is left of another one with that one's words before its own."""
+    own, above = _told(inner), _told(node)
+    return inner | {word: f"{text}\n{own[word]}" if word in own else text for word, text in above.items()}
+
+
 def _wrap_object(op: Op, node: JsonObject, _dialect: Dialect) -> Became:
     [key] = op.keys
     inner = {word: value for word, value in node.items() if word not in (*_STORED, "default")}
     outer = {word: value for word, value in node.items() if word in _STORED}
     if "default" in node:  # it says what the absence of the whole means
         outer["default"] = {key: node["default"]}
-    return Became(outer | _object({key: inner}))
+    return Became(outer | _told(node) | _object({key: inner}))
 
 
 def _unwrap_object(op: Op, node: JsonObject, _dialect: Dialect) -> Became:
@@ -69,12 +83,12 @@ def _unwrap_object(op: Op, node: JsonObject, _dialect: Dialect) -> Became:
         raise Unprovable("no_schema_there", op.path, "the schema says nothing about the value inside")
     if "default" in inner:
         raise Unprovable("default_there", op.path, "the default inside says nothing of the absence of the whole")
-    return Became({word: value for word, value in node.items() if word in _STORED} | inner)
+    return Became({word: value for word, value in node.items() if word in _STORED} | _also_told(inner, node))
 
 
 def _wrap_array(_op: Op, node: JsonObject, _dialect: Dialect) -> Became:
     inner = {word: value for word, value in node.items() if word != "default"}
-    found: JsonObject = {"type": "array", "items": inner, "minItems": 1, "maxItems": 1}
+    found: JsonObject = {**_told(node), "type": "array", "items": inner, "minItems": 1, "maxItems": 1}
     if "default" in node:  # it says what the absence of the whole means
         found["default"] = [node["default"]]
     return Became(found)
@@ -88,7 +102,7 @@ def _unwrap_array(op: Op, node: JsonObject, _dialect: Dialect) -> Became:
         raise Unprovable("not_one_item", op.path, "its schema is no array of items that are described alike")
     if "default" in inner:
         raise Unprovable("default_there", op.path, "the default inside says nothing of the absence of the whole")
-    return Became(inner, partial=not one)
+    return Became(_also_told(inner, node), partial=not one)
 
 
 def _tuple_to_object(op: Op, node: JsonObject, dialect: Dialect) -> Became:
@@ -102,7 +116,7 @@ def _tuple_to_object(op: Op, node: JsonObject, dialect: Dialect) -> Became:
     if node.get("uniqueItems"):
         raise Unprovable("keyword_there", op.path, "`uniqueItems` compares the places with one another")
     named = dict(zip(op.keys, places, strict=True))
-    return Became(_object(named))
+    return Became(_told(node) | _object(named))
 
 
 def _object(properties: JsonObject) -> JsonObject:
@@ -117,7 +131,8 @@ def _object_to_tuple(op: Op, node: JsonObject, dialect: Dialect) -> Became:
         raise Unprovable("not_these_keys", op.path, "its schema is no closed object with exactly these required keys")
     places, size = [properties[key] for key in op.keys], len(op.keys)
     first, rest = ("prefixItems", "items") if dialect == "2020-12" else ("items", "additionalItems")
-    return Became({"type": "array", first: places, rest: False, "minItems": size, "maxItems": size})
+    array = {"type": "array", first: places, rest: False, "minItems": size, "maxItems": size}
+    return Became(_told(node) | array)
 
 
 def _cast(op: Op, node: JsonObject, _dialect: Dialect) -> Became:

@@ -17,6 +17,7 @@ from ledger.catalog.diff.space import read
 from ledger.catalog.guard import Guarded
 from ledger.catalog.steps import EACH, Steps, Upcast
 from ledger.catalog.upcast.image import Image
+from ledger.catalog.upcast.origins import check_origins
 from ledger.catalog.upcast.reading import Closed
 from ledger.catalog.upcast.records import Grade
 from ledger.catalog.upcast.stops import Stop, Unprovable
@@ -172,6 +173,7 @@ class _Comparison:
         try:
             for op in self.upcast.ops:
                 self.image.apply(op)
+            check_origins(self.upcast.ops, self.old.schema, self.image.schema)
         except Unprovable as stop:
             loss = None if self.upcast.narrows else self.trial.loss()
             found = _because("refuted" if loss or stop.refuted else "unknown", stop.code, stop.pointer, stop.message)

@@ -133,11 +133,48 @@ def test_proofs_are_bounded(monkeypatch: pytest.MonkeyPatch, steps: int) -> None
         ("A. Returns drafts. B.", "A. Never returns drafts. B.", "description_reversed"),
         ("It’s shown. Files aren’t kept.", "It’s shown. Files are kept.", "description_reversed"),
         ("word " * 150 + "is included", "word " * 150 + "is excluded", "description_reversed"),
+        ("Payer", "Payee", "description_reversed"),
+        ("Amount in minor units.", "Amount in major units.", "description_reversed"),
+        ("¢", "$", "description_unit"),
+        ("Price in ¢.", "Price in cents.", None),
+        ("latitude, longitude", "longitude, latitude", "description_reversed"),
+        ("The latitude and the longitude", "Latitude and longitude", None),
+        ("time in UTC", "local time", "description_unit"),
+        ("The start in GMT, to the minute.", "The start in UTC, to the minute.", None),
+        ("A local file, then its time in UTC.", "Its time in UTC, then a local file.", None),
+        ("amount in thousands", "amount in millions", "description_unit"),
+        ("0-based index", "1-based index", "description_unit"),
+        ("Line number, zero based.", "Line number, 0-indexed.", None),
+        ("Percent (0-100)", "Fraction (0-1)", "description_unit"),
+        ("Timeout (s)", "Timeout (seconds)", None),
+        ("Timeout (s)", "Timeout (ms)", "description_unit"),
     ],
 )
 def test_signs_that_a_description_turned(old: str, new: str, code: str | None) -> None:
     """A negation, an opposite, a unit, a default; another wording is none."""
     assert turned(old, new) == code
+
+
+@pytest.mark.parametrize("word", ["title", "markdownDescription", "description"])
+def test_every_word_of_a_value_is_read_for_signs(word: str) -> None:
+    """A title is all that some generators write; one that names the same unit is another title."""
+    cents = holding(a={"type": "integer", word: "Amount in cents"})
+    assert codes(cents, holding(a={"type": "integer", word: "Amount in dollars"})) == ["description_unit"]
+    assert "description_unit" not in codes(cents, holding(a={"type": "integer", word: "The amount, in cents"}))
+
+
+def test_a_word_that_is_no_text_is_no_sign() -> None:
+    """Only what editors know may be anything; the guard refuses the others."""
+    one, two = ({"type": "integer", "markdownDescription": said} for said in ("Amount in cents", ["Amount in dollars"]))
+    assert codes(holding(a=one), holding(a=two)) == ["annotation_changed"]
+
+
+@pytest.mark.parametrize("word", ["title", "description", "useWhen", "notWhen", "runbook"])
+def test_the_words_of_a_tool_are_read_for_signs(word: str) -> None:
+    """All that models read of it; what only people read is no sign."""
+    one, two = (Subject(schema=holding(), words={word: f"Amounts in {unit}."}) for unit in ("cents", "dollars"))
+    expected = "metadata_changed" if word == "runbook" else "description_unit"
+    assert [each.code for each in difference(one, two).findings] == [expected]
 
 
 def test_each_description_of_a_union_is_read() -> None:
