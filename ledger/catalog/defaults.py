@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, TypeGuard
 
 from ledger.catalog.references import target_of
+from ledger.catalog.vocabulary import DIALECTS
 from ledger.strictjson import Json, JsonObject, copied, resolve, to_pointer
 
 MAX_NESTED: Final = 64
@@ -24,7 +25,8 @@ def with_defaults(schema: JsonObject, arguments: JsonObject) -> JsonObject:
 
     Only `properties`, `prefixItems` and `items` count, behind local references as well; not the alternatives of a
     union, for which of them is meant is not known. *schema* passed the guard, *arguments* the schema; whether what is
-    returned fits it too, nobody has looked. Raises DefaultsWithoutEnd where the schema contains itself by its defaults.
+    returned fits it too, nobody has looked. In draft-07 a reference stands alone: what is beside it says nothing.
+    Raises DefaultsWithoutEnd where the schema contains itself by its defaults.
     """
     filled: JsonObject = copied(arguments)
     _Filler(schema).fill(schema, filled, 0)
@@ -37,9 +39,10 @@ def fillings(schema: JsonObject, nodes: Mapping[str, Json]) -> Iterator[tuple[st
 
     *nodes* are the schemas in *schema* by their pointers. What has no end is yielded as DefaultsWithoutEnd.
     """
+    reads = _Filler(schema).reads
     for pointer, node in nodes.items():
-        for name, field in node.get("properties", {}).items() if isinstance(node, dict) else ():
-            if not isinstance(field, dict) or "default" not in field:
+        for name, field in node.get("properties", {}).items() if reads(node) else ():
+            if not reads(field) or "default" not in field:
                 continue
             value = copied(field["default"])
             try:
@@ -54,18 +57,25 @@ class _Filler:
 
     def __init__(self, root: JsonObject) -> None:
         self._root = root
+        self._alone = DIALECTS.get(str(root.get("$schema")).removesuffix("#")) == "draft-07"
         self._inside = 0
+
+    def reads(self, schema: Json) -> TypeGuard[JsonObject]:
+        """Whether the words of a schema say something: in draft-07 those beside a reference do not."""
+        return isinstance(schema, dict) and not (self._alone and "$ref" in schema)
 
     def fill(self, schema: Json, value: Json, nested: int) -> None:
         """Fill in a value; `nested`: inside of how many defaults it stands."""
-        while isinstance(schema, dict) and "$ref" in schema and "properties" not in schema and "items" not in schema:
+        while isinstance(schema, dict) and "$ref" in schema:
+            if self.reads(schema) and ("properties" in schema or "items" in schema):
+                break
             schema = resolve(self._root, target_of(schema["$ref"]))
         if not isinstance(schema, dict):
             return
         if isinstance(value, dict):
             for name, field in schema.get("properties", {}).items():
                 absent = name not in value
-                if absent and isinstance(field, dict) and "default" in field:
+                if absent and self.reads(field) and "default" in field:
                     self._count(nested)
                     value[name] = copied(field["default"])
                 if name in value:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from ledger.catalog import DefaultsWithoutEnd, with_defaults
+from ledger.catalog.defaults import fillings
 
 
 @pytest.mark.parametrize(
@@ -80,3 +81,23 @@ def test_what_has_no_end_is_given_up() -> None:
         with_defaults({"$defs": {**wide, "d20": {}}, "$ref": "#/$defs/d0"}, {})
     items: Any = {"properties": {"a": {"items": {"properties": {"b": {"default": 1}}}}}}
     assert with_defaults(items, {"a": [{}] * 20_000})["a"][-1] == {"b": 1}
+
+
+@pytest.mark.parametrize("draft", ["draft-07", "2020-12"])
+def test_what_stands_beside_a_reference_is_read_where_the_dialect_reads_it(draft: str) -> None:
+    """In draft-07 validators and digests ignore it, so nothing is filled in that no version says."""
+    old = draft == "draft-07"
+    named = "http://json-schema.org/draft-07/schema#" if old else "https://json-schema.org/draft/2020-12/schema"
+    money: Any = {"properties": {"bank": {"default": "A"}}}
+    schema: Any = {
+        "$schema": named,
+        "definitions": {"money": money},
+        "properties": {
+            "currency": {"$ref": "#/definitions/money", "default": "USD"},
+            "to": {"$ref": "#/definitions/money", "properties": {"iban": {"default": "B"}}},
+        },
+    }
+    filled = {"to": {"bank": "A"}} if old else {"currency": "USD", "to": {"iban": "B"}}
+    assert with_defaults(schema, {"to": {}}) == filled
+    found = [place for place, _ in fillings(schema, {"": schema, "/properties/to": schema["properties"]["to"]})]
+    assert found == ([] if old else ["/properties/currency", "/properties/to/properties/iban"])
