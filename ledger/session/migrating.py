@@ -60,11 +60,12 @@ def migrate(ledger: Ledger, scope: Scope) -> Iterator[Migrated]:
 
 def _check_published(registry: Registry, scope: Scope) -> None:
     tools = registry.catalog.tools if registry.catalog is not None and scope.to is not None else ()
-    for name in tools:
-        if scope.holds(registry, name) and registry.upcasts.is_draft(name, scope.to or 0):
-            message = f"version {scope.to} of {name} is a draft: nothing is carried to it before it is published"
-            hint = 'Plan without --apply; then make it "current" in tool.json, and lock it with `ledger tool lock`.'
-            raise UsageError(message, hint=hint)
+    asked = (name for name in tools if scope.holds(registry, name))
+    draft = next((name for name in asked if registry.upcasts.is_draft(name, scope.to or 0)), None)
+    if draft is not None:
+        message = f"version {scope.to} of {draft} is a draft: nothing is carried to it before it is published"
+        hint = 'Plan without --apply; then make it "current" in tool.json, and lock it with `ledger tool lock`.'
+        raise UsageError(message, hint=hint)
 
 
 def _migrated(core: Core, scope: Scope) -> Steps[Migrated]:
