@@ -9,7 +9,7 @@ from ledger.audit.decisions import decisions, replaced_by
 from ledger.audit.names import NO_NAMES, Names
 from ledger.audit.reading import placed_calls, stored_events
 from ledger.audit.rows import Row, plain_wire
-from ledger.audit.torun import to_run
+from ledger.audit.torun import is_known, to_run
 from ledger.calls import Call, CallRow, evolve
 from ledger.errors import IllegalTransition, UnknownCall
 from ledger.events import CallNoted, Event, Unreadable, read_event
@@ -65,11 +65,13 @@ def call_of(reader: Reader, session_id: str, call_id: str) -> Call:
 def call_story(reader: Reader, call: Call, names: Names = NO_NAMES) -> Row:
     """Return all that is known of a call: intent, what ran, who allowed it, how it ended, what speaks of it besides."""
     events = [event for _, event in call_events(reader, call.session_id, call.call_id)]
+    executed = to_run(reader, call)
     return {
         **_identity(call),
         "carriedTo": names.carried_to(call.tool, call.schema_version),
         **_execution(call),
-        "executed": to_run(reader, call),
+        "executed": executed,
+        "executedKnown": is_known(call, executed),
         **_outcome(call),
         "approval": _approval(call),
         "reason": call.reason,

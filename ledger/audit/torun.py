@@ -27,6 +27,16 @@ def to_run(reader: Reader, call: Call) -> Any:
     return _filled(version.body.schema, asked, call.arguments_digest)
 
 
+def is_known(call: Call, shown: Any) -> bool:
+    """
+    Whether what is shown of a call is what ran, or would run: the digest that its approval is bound to says so.
+
+    Of what was masked nobody can say that by the digest; there the mask itself shows that something is hidden.
+    """
+    told = call.executed is not None or call.arguments_digest is None or call.redacted
+    return told or digest(shown) == call.arguments_digest
+
+
 def _filled(schema: JsonObject, asked: JsonObject, wanted: str) -> JsonObject:
     from ledger.catalog import with_defaults
 

@@ -10,6 +10,9 @@ MAX_UNIQUE: Final = 10_000
 """So many items of one list are compared for `uniqueItems`; a longer list is refused, whatever the schema allows."""
 
 
+_EXACT: Final = 2**53
+
+
 class TooManyToCompare(Exception):
     """A list has more items than are compared with one another."""
 
@@ -42,3 +45,12 @@ def key_of(value: Json) -> str:
         return "{" + "".join(key_of(name) + key_of(value[name]) for name in sorted(value)) + "}"
     # Hexadecimal: exact, and not bound by the interpreter's limit of decimal digits.
     return f"{int(value):x};" if value == int(value) else f"{float(value).hex()};"
+
+
+def whole(value: Json) -> Json:
+    """Return a value in which whole numbers are spelled as integers, as far as a double holds them exactly."""
+    if isinstance(value, dict):
+        return {name: whole(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [whole(each) for each in value]
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT else value

@@ -3,8 +3,8 @@ Which resources a call touches, so that conflicting calls of one turn are not ru
 
 Three spellings in a contract: `workspace` is a constant; `/path` is a pointer into the arguments and makes
 `path:VALUE`; `file:{path}` is a template, filled with arguments (`{target/id}` reaches into an object). A list of
-scalars makes one key for each entry. Keys are compared as texts: two spellings of one path are two keys, so a tool on
-files gives a function instead (`resource_keys=`) that resolves its paths.
+scalars makes one key for each entry. Keys are compared as texts, 7.0 as 7: two spellings of one path are two keys, so a
+tool on files gives a function instead (`resource_keys=`) that resolves its paths.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from typing import Any, Final, TypeAlias
 
+from ledger.catalog.equality import whole
 from ledger.catalog.guard import Guarded
 from ledger.catalog.references import in_place
 from ledger.catalog.words import listed, meant, shown
@@ -155,4 +156,4 @@ def _values(pointer: str, arguments: JsonObject) -> list[str]:
 def _text(value: Json) -> str:
     if value is None:
         raise _Unknown
-    return value if isinstance(value, str) else canonical(value).decode()
+    return value if isinstance(value, str) else canonical(whole(value)).decode()

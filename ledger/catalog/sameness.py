@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from typing import Any, Final
+from typing import Any
 
 from ledger.catalog.defaults import DefaultsWithoutEnd, with_defaults
 from ledger.catalog.definition import ToolVersion
 from ledger.catalog.equality import key_of
 from ledger.catalog.tool import Tool
 from ledger.strictjson import Json, copied
-
-_EXACT: Final = 2**53
 
 
 def ask_the_same(version: ToolVersion | None, tool: Tool | None, one: Json, other: Json) -> bool:
@@ -45,15 +43,6 @@ def written_out(version: ToolVersion | None, arguments: Json) -> Json:
         return with_defaults(version.schema, arguments)
     except DefaultsWithoutEnd:
         return arguments
-
-
-def whole(value: Json) -> Json:
-    """Return a value in which whole numbers are spelled as integers, as far as a double holds them exactly."""
-    if isinstance(value, dict):
-        return {name: whole(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [whole(each) for each in value]
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT else value
 
 
 def _bound(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:

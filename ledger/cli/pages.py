@@ -18,6 +18,10 @@ from ledger.cli.when import instant
 from ledger.errors import owner_name
 from ledger.ids import iso
 
+_UNKNOWN: Final = (
+    "These are not all: what would run has another digest. The ledger fills in defaults, and no recorded schema says "
+    "which. Ask the program that has the tool before you allow it."
+)
 _LONGEST: Final = 4_000
 """Characters of one value that a page shows; `--json` has the whole."""
 
@@ -54,6 +58,8 @@ def arguments(story: Row) -> Iterator[Line]:
         waits = story.get("neverRan") and story["state"] not in TERMINAL  # its earlier attempts did nothing
         yield from heading("Arguments that ran" if story["startedAt"] and not waits else "Arguments that would run")
         yield from value(ran)
+    if not story["executedKnown"]:
+        yield Ink(_UNKNOWN, "bad")
 
 
 def outcome(story: Row) -> Iterator[Line]:

@@ -177,11 +177,12 @@ def approve(shell: Shell, /, call: str, digest: str | None, **word: Any) -> None
     Once, and with exactly the arguments it has now. It starts in its owner's loop, or at the next resume.
     """
     from ledger.cli.answering import answering
-    from ledger.cli.verdicts import answered, whole_digest
+    from ledger.cli.verdicts import answered, check_shown, whole_digest
 
     said = _word(**word)
     with answering(shell) as ledger:
         found = ledger.find(call)
+        check_shown(shell, ledger, found, digest)
         verdict = ledger.approve(found.call_id, digest=whole_digest(found, digest), **said)
         answered(shell, ledger, verdict, "approved", word["by"])
 

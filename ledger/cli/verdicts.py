@@ -18,7 +18,7 @@ from ledger.cli.looks import tone_of
 from ledger.cli.shell import Shell
 from ledger.cli.table import tail
 from ledger.cli.text import Ink, Line
-from ledger.errors import JsonRejected, owner_name
+from ledger.errors import JsonRejected, UsageError, owner_name
 from ledger.ids import iso
 from ledger.session.lease import is_alive
 from ledger.session.ledger import Ledger
@@ -59,6 +59,18 @@ def _file(name: str) -> dict[str, Any]:
     except OSError as error:
         message = f"{name}: {error.strerror}. Evidence is a file, or a URL; words go into --note."
         raise click.BadParameter(message, param_hint="--evidence") from None
+
+
+def check_shown(shell: Shell, ledger: Ledger, call: Call, digest: str | None) -> None:
+    """Raise UsageError where a person allows by word alone what no page can show them whole."""
+    from ledger.audit.torun import is_known, to_run
+
+    if digest is None and not is_known(call, to_run(ledger.reader, call)):
+        raise UsageError(
+            f"no page shows all arguments with which call {call.call_id} would run",
+            hint=f"Look at it with `{copyable(shell, 'review', 'show', call.call_id)}`; who knows what they are gives "
+            "--digest with it.",
+        )
 
 
 def whole_digest(call: Call, given: str | None) -> str | None:

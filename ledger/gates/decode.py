@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ledger.errors import JsonRejected
 from ledger.events import CallRejected
 from ledger.strictjson import ARGUMENTS, JsonObject, Limits, check
 from ledger.strictjson import decode as decode_text
+
+_SPACE: Final = " \t\n\r"
+"""What JSON means by white space; Python knows more."""
 
 
 def decode(
@@ -19,7 +24,7 @@ def decode(
     by the provider's token limit is rejected with its position (https://github.com/NousResearch/hermes-agent/issues/35151).
     """
     try:
-        value = decode_text(raw, limits) if raw is not None and raw.strip() else _given(raw, given, limits)
+        value = decode_text(raw, limits) if raw is not None and raw.strip(_SPACE) else _given(raw, given, limits)
     except JsonRejected as error:
         return _rejected(error.code, str(error), error.pointer)
     if value is None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from ledger.calls import Call, evolve
 from ledger.catalog import ToolVersion
-from ledger.catalog.sameness import ask_the_same, whole, written_out
+from ledger.catalog.equality import whole
+from ledger.catalog.sameness import ask_the_same, written_out
 from ledger.catalog.upcast.records import Carried, Journey, NotCarried
 from ledger.events import CallUpcast
 from ledger.schema_migration import judge

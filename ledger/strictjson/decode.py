@@ -17,6 +17,9 @@ from ledger.strictjson.text import printable
 _SPACE: Final = " \t\n\r"
 _STUMP: Final = re.compile(r"|t|tr|tru|f|fa|fal|fals|n|nu|nul|-|\\?u[0-9a-fA-F]{0,3}")  # what is left of a token
 _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
+_NEVER_ROUNDED: Final = 15  # characters; so many digits come back from a double as they went in
+_NOT_ZERO: Final = re.compile(r"[-0.]*[1-9]")
+_EXACT: Final = 2.0**53  # below it a double tells whole numbers apart, and what is lost is less than one
 _NEVER_TOO_LONG: Final = 640  # digits; no interpreter setting refuses fewer (sys.int_info.str_digits_check_threshold)
 
 
@@ -24,12 +27,13 @@ def decode(text: str | bytes, limits: Limits = ARGUMENTS) -> Json:
     r"""
     Return the value of a JSON text (RFC 8259), integers exact, 1 and 1.0 kept apart, `\u0000` as it is.
 
-    Rejected where libraries guess: repeated keys, NaN and Infinity, numbers beyond a double, lone surrogates, a second
-    value behind the first, a byte order mark. Depth, size and digits are checked before anything recurses.
+    Rejected where libraries guess: repeated keys, NaN and Infinity, numbers beyond a double or too near to zero, those
+    from 2^53 on, with a point or an exponent, whose digits a double does not keep, lone surrogates, a second value
+    behind the first, a byte order mark. Depth, size and digits are checked before anything recurses.
 
     Raises `JsonRejected` and nothing else, with line, column and offset (characters; of bytes that are no UTF-8:
-    bytes). Codes: invalid_json, trailing_data, duplicate_key, nan_or_infinity, number_out_of_range, number_too_long,
-    lone_surrogate, invalid_utf8, too_deep, too_large, too_many_items.
+    bytes). Codes: invalid_json, trailing_data, duplicate_key, nan_or_infinity, number_out_of_range, number_rounded,
+    number_too_long, lone_surrogate, invalid_utf8, too_deep, too_large, too_many_items.
     """
     if not isinstance(text, str):
         text = _from_bytes(text, limits)
@@ -117,8 +121,17 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _float(token: str) -> float:
     value = float(token)
-    if isinf(value):
+    return value if value and -_EXACT < value < _EXACT else _extreme(token, value)
+
+
+def _extreme(token: str, value: float) -> float:
+    if isinf(value) or (not value and _NOT_ZERO.match(token)):
         raise _Refused("number_out_of_range", token)
+    if len(token) > _NEVER_ROUNDED:
+        from decimal import Decimal  # hardly any text needs it
+
+        if Decimal(token) != Decimal(repr(value)):
+            raise _Refused("number_rounded", token)
     return value
 
 
@@ -143,6 +156,8 @@ def _refusal(text: str, code: str, token: str, digits: int) -> JsonRejected:
         )
     message = {
         "number_out_of_range": "the number {token} is beyond a double's range. Send it as a string.",
+        "number_rounded": "a double does not keep the digits of {token}. Send an integer without point or exponent, "
+        "another number as a string.",
         "number_too_long": "an integer has more than {digits} digits. Send it as a string.",
         "nan_or_infinity": "{token} is no JSON. Send null or a string.",
     }[code]

@@ -12,6 +12,7 @@ HINTS: Final[dict[str, str]] = {
     "duplicate_key": "Keep one of the two.",
     "nan_or_infinity": "Write null or a text.",
     "number_out_of_range": "Write it as a text.",
+    "number_rounded": "Write a whole number without point and exponent, any other as a text.",
     "number_too_long": "Write it as a text.",
     "lone_surrogate": "Take it out.",
     "invalid_utf8": "Save it as UTF-8.",

@@ -62,7 +62,7 @@ STRING, INTEGER, NULL = {"type": "string"}, {"type": "integer"}, {"type": "null"
     ("annotation", "schema", "good", "bad"),
     [
         (str, STRING, [("a", "a")], [1, None, ["a"]]),
-        (int, INTEGER, [(1, 1), (1.0, 1), (2**70, 2**70)], ["1", True, 1.5]),
+        (int, INTEGER, [(1, 1), (1.0, 1), (1e22, 10**22), (2**70, 2**70)], ["1", True, 1.5, 1e23]),
         (float, {"type": "number"}, [(1, 1), (1.5, 1.5)], ["1", True, None]),
         (bool, {"type": "boolean"}, [(True, True)], [1, 0, "true"]),
         (None, NULL, [(None, None)], [0]),

@@ -9,7 +9,16 @@ from ledger.catalog.guard import guard_input
 from ledger.catalog.resources import MAX_KEYS, check_reach, check_template, keys_of
 from ledger.errors import CatalogFault, ToolMisfit
 
-ARGUMENTS = {"path": "a.py", "n": 5, "paths": ["a", "b"], "to": {"id": 7}, "none": None, "on": True, "x": {"y": [1]}}
+ARGUMENTS = {
+    "path": "a.py",
+    "n": 5,
+    "paths": ["a", "b"],
+    "to": {"id": 7},
+    "none": None,
+    "on": True,
+    "x": {"y": [1]},
+    "whole": [7.0, 7.5],
+}
 
 
 @pytest.mark.parametrize(
@@ -24,6 +33,7 @@ ARGUMENTS = {"path": "a.py", "n": 5, "paths": ["a", "b"], "to": {"id": 7}, "none
         (("{to/id}:{n}",), {"7:5"}),
         (("{paths}-{paths}",), {"a-a", "a-b", "b-a", "b-b"}),
         (("/on",), {"on:true"}),
+        (("/whole", "n:{whole}"), {"whole:7", "n:7", "whole:7.5", "n:7.5"}),
         (("/to",), {'to:{"id":7}'}),
         (None, None),
         (("/gone",), None),

@@ -10,7 +10,8 @@ import pytest
 from pydantic import BaseModel
 
 from ledger.catalog import build_tool
-from ledger.catalog.sameness import ask_the_same, whole, written_out
+from ledger.catalog.equality import whole
+from ledger.catalog.sameness import ask_the_same, written_out
 
 
 class Speed(Enum):

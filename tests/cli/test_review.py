@@ -313,6 +313,30 @@ def test_what_ran_is_shown_where_it_is_not_what_was_asked(world: Path) -> None:
     assert "Arguments that would run\n" in ledger("review", "show", found["filled 1.1"]).stdout
 
 
+def test_a_page_says_where_it_cannot_show_what_would_run(world: Path) -> None:
+    """A program fills in another default than the recorded schema says: nobody allows that by the page alone."""
+    for default in ("EUR", "USD"):
+        currency = {"$ref": "#/definitions/currency", "default": default}  # of a reference's neighbours no digest tells
+        schema = {
+            "$schema": "http://json-schema.org/draft-07/schema#",
+            "type": "object",
+            "properties": {"cents": {"type": "integer"}, "currency": currency},
+            "definitions": {"currency": {"type": "string"}},
+        }
+        with opened(world) as host:
+            host.tool("settle", effect="external", apply_defaults=True, schema=schema)(lambda **arguments: arguments)
+            host.authorize(lambda call, actor: Ask())
+            host.session(default).dispatch(reply(("settle", {"cents": 1})))
+    [shown, hidden] = (call_ids(session=default)[f"{default} 1.0"] for default in ("EUR", "USD"))
+    assert [story(each)["executedKnown"] for each in (shown, hidden)] == [True, False]
+    assert ["These are not all" in ledger("review", "show", each).stdout for each in (shown, hidden)] == [False, True]
+    assert "These are not all" in ledger("audit", "call", hidden).stdout
+    status, code, message = failure("review", "approve", hidden)
+    assert (status, code, "no page shows all arguments" in message) == (2, "usage", True)
+    assert data("review", "approve", hidden, "--digest", story(hidden)["argumentsDigest"])["verdict"] == "approved"
+    assert data("review", "approve", shown)["verdict"] == "approved"
+
+
 def test_only_who_is_asked_may_approve(ids: dict[str, str]) -> None:
     """An approval by anybody else is refused, and so is a second one; the first is named."""
     assert failure("review", "approve", ids[BOSS], "--by", "bob")[:2] == (1, "verdict_refused")

@@ -20,6 +20,7 @@ CODES = {
     "duplicate_key",
     "nan_or_infinity",
     "number_out_of_range",
+    "number_rounded",
     "number_too_long",
     "lone_surrogate",
     "invalid_utf8",

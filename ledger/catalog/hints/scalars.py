@@ -27,11 +27,16 @@ def _exactly(kind: type, name: str) -> Build:
     return build
 
 
+_EXACT: Final = 2.0**53
+
+
 def _integer(value: Json, path: Path) -> int:
     """A whole float is an integer to JSON Schema; a function that asks for int gets an int."""
     if type(value) is int:
         return value
     if type(value) is float and value.is_integer():
+        if abs(value) >= _EXACT and Decimal(repr(value)) != int(value):  # 1e23 is the double 99999999999999991611392
+            raise expected(value, path, "an integer without an exponent")
         return int(value)
     raise expected(value, path, "an integer")
 
