@@ -10,6 +10,7 @@ import pytest
 
 from ledger import Ask, Ledger
 from ledger.errors import UsageError
+from ledger.schema_migration.judging import to_run
 from tests.session.agents import opened
 
 CLOSED: dict[str, Any] = {"type": "object", "additionalProperties": False}
@@ -116,3 +117,13 @@ def test_a_person_is_held_to_the_formats_of_the_catalog(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="is no date"):
             desk.resolve(call_id, arguments={"day": "2026-02-31"})
         assert desk.resolve(call_id, arguments={"day": "2026-03-01"}).call.state == "authorized"
+
+
+def test_defaults_without_an_end_are_judged_as_they_were_sent(world: World) -> None:
+    """Who compares or reports what would run gets an answer: nothing of it runs."""
+    with world.open(ENDLESS) as ledger:
+        tool = ledger._wiring.registry.get("pay")
+        assert tool is not None
+        assert to_run(tool.version, {"in": {}}) == {"in": {}}
+        call = ledger.session("s").call("pay", {"in": {}}, idempotency_key="k").call
+        assert ledger.session("s").call("pay", {"in": {}}, idempotency_key="k").state == call.state == "rejected"
