@@ -48,6 +48,13 @@ def offset(place: str) -> int:
     return list(PLACES).index(place) % EVERY
 
 
+@pytest.fixture(autouse=True)
+def _only_what_is_new_is_looked_at() -> None:
+    """Garbage is collected at each line: what the tests before have left in this process need not be passed by again."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_ctrl_c_at_any_line_leaves_the_session_usable(tmp_path: Path, place: str) -> None:
     """The effect happens at most once; the same handle, or another one, goes on with the session, and so do others."""
