@@ -50,7 +50,7 @@ def offset(place: str) -> int:
 
 @pytest.fixture(autouse=True)
 def _only_what_is_new_is_looked_at() -> None:
-    """Garbage is collected at each line: what the tests before have left in this process need not be passed by again."""
+    """Garbage is collected at each line: what other tests have left in this process need not be passed by again."""
     gc.collect()
     gc.freeze()
 
