@@ -86,11 +86,6 @@ class Core:
         """The session's id."""
         return self.history.session_id
 
-    @property
-    def whose(self) -> tuple[str | None, str | None]:
-        """The principal that acts now, and on whose behalf."""
-        return self.principal, self.on_behalf_of
-
     # -- reading
 
     def refresh(self) -> Steps[None]:

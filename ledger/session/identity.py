@@ -26,8 +26,7 @@ class Shape:
     What of a proposal counts for sameness: the tool, and the arguments (or the raw text that is none).
 
     `same` compares a recorded call's arguments with these, in the form of one version; `home` says which name a
-    recorded tool has now, as `tool` does. `key` is the host's own for this call, where it gives one; `whose` are the
-    principal that asks now and on whose behalf.
+    recorded tool has now, as `tool` does. `key` is the host's own for this call, where it gives one.
     """
 
     tool: str
@@ -36,7 +35,6 @@ class Shape:
     same: Callable[[Call, Any], bool] = _as_recorded
     home: Callable[[str], str] = str
     key: str | None = None
-    whose: tuple[str | None, str | None] = (None, None)
 
     def equals(self, call: Call) -> bool:
         """Whether a recorded call asks for the same; provider ids are ignored, 1 and 1.0 are kept apart."""
@@ -48,16 +46,7 @@ class Shape:
 
     def keyed_apart(self, call: Call) -> bool:
         """Whether the host gave both a key, and not the same one: then it means another call, whatever it asks for."""
-        return _differ(self.key, call.given_key)
-
-    def of_another(self, call: Call) -> bool:
-        """Whether somebody else asks now: what a tool does, and what policies say, may hang on who it is."""
-        return any(map(_differ, self.whose, (call.principal, call.on_behalf_of)))
-
-
-def _differ(one: str | None, other: str | None) -> bool:
-    """Whether both are known, and are not the same."""
-    return None not in (one, other) and one != other
+        return None not in (self.key, call.given_key) and self.key != call.given_key
 
 
 def find_turn(
@@ -73,8 +62,7 @@ def find_turn(
     Return the recorded turn that this one is, or None for a new turn.
 
     The given number decides; else the same response id with equal calls; else, while the last recorded turn was not
-    delivered in this handle, equal calls that the host did not give another key, nor makes for another principal (or
-    on another one's behalf: nobody gets what a tool answered somebody else). Everything else is new: models do
+    delivered in this handle, equal calls that the host did not give another key. Everything else is new: models do
     repeat a turn word for word (550 of 743 repeats of provider ids in real sessions). An answer without calls is also
     the turn that its number or response id names where the text is not kept, or is masked in part. Raises
     `DivergentTurn` where another content is recorded at the given number, `UsageError` for a number out of reach.
@@ -86,8 +74,8 @@ def find_turn(
     if again is not None and _same(history, again, shapes, texts, named=True):
         return again
     if last is not None and last.number > delivered and _same(history, last, shapes, texts, named=False):
-        both = zip(shapes, _first_calls(history, last), strict=True)
-        return None if any(shape.keyed_apart(call) or shape.of_another(call) for shape, call in both) else last
+        apart = any(shape.keyed_apart(call) for shape, call in zip(shapes, _first_calls(history, last), strict=True))
+        return None if apart else last
     return None
 
 

@@ -21,29 +21,25 @@ from ledger.errors import (
 from ledger.events import MessageRecorded, SessionClosed
 from ledger.events.session_bodies import CloseReason
 from ledger.execution.requests import Steps, ended_runs, user_code
-from ledger.gates import decode
 from ledger.history import Settled, Turn
 from ledger.providers.conversation import conversation, note_message, turn_messages
 from ledger.providers.estimate import estimated_tokens
 from ledger.providers.names import original_name
 from ledger.providers.port import HOST, ProposedCall, Reply
 from ledger.providers.transcripts import complete
-from ledger.schema_migration.judging import to_run
 from ledger.session.border import principal_id, wire
-from ledger.session.carrying import same_intent
 from ledger.session.core import Core, Item
 from ledger.session.endings import given_up
-from ledger.session.identity import Shape, Texts, find_turn
+from ledger.session.identity import Texts, find_turn
 from ledger.session.intake import Terms, take_in
 from ledger.session.keys import recorded_under
 from ledger.session.offering import chose, kept, offered
-from ledger.session.redaction import has_sensitive, sensitive
 from ledger.session.results import CallResult, Results, apart
 from ledger.session.resuming import Recovered, resume
 from ledger.session.seat import Worker
+from ledger.session.shapes import shape_of
 from ledger.session.stepwise import advance
 from ledger.session.told import Told
-from ledger.session.work import truly_same
 from ledger.strictjson import JsonObject, canonical
 
 T = TypeVar("T")
@@ -209,7 +205,8 @@ class Loop:
     def _added(self, body: MessageRecorded) -> bool:
         """Whether this message is recorded under its key; raises `UsageError` where another one is."""
         known = self.core.history.keys.get(body.key) if body.key is not None else None
-        if known is not None and canonical(known.message) != canonical(body.message):
+        told = canonical(body.message), canonical(self.core.secrets.scrubbed(body.message))
+        if known is not None and canonical(known.message) not in told:
             raise UsageError(f"another message was added under the key {body.key!r}", hint="Use a new key.")
         return known is not None
 
@@ -285,7 +282,7 @@ class Loop:
         last = history.turns[-1].number if history.turns else 0
         if given is None and last <= self.told.turn and reply.response_id not in history.responses:
             return None
-        shapes = [replace(_shape(self.core, call), key=key, whose=self.core.whose) for call in reply.calls]
+        shapes = [shape_of(self.core, call, key) for call in reply.calls]
         return find_turn(
             history, shapes, texts=texts, response_id=reply.response_id, given=given, delivered=self.told.turn
         )
@@ -380,21 +377,3 @@ def _message(format_name: str, message: JsonObject, key: str | None, *, start: b
             hint='For example {"role": "user", "content": "…"}.',
         )
     return MessageRecorded(role=message["role"], provider=format_name, message=message, key=key, start=start)
-
-
-def _shape(core: Core, call: ProposedCall) -> Shape:
-    home = core.wiring.registry.home
-    version, name = core.wiring.registry.form(call.name), home(call.name)
-    needs = version is not None and bool(version.schema.get("required"))
-    decoded = decode(call.raw, call.arguments, needs_arguments=needs)
-    if not isinstance(decoded, dict):
-        return Shape(name, None, None if version and has_sensitive(version.schema) else call.raw, home=home)
-    shown = sensitive(version.schema if version else {}, decoded)[0]
-    number = version.version if version is not None and name == call.name else None
-    run = to_run(version, decoded) if version is not None else decoded
-
-    def same(found: Call, masked: Any) -> bool:
-        known = truly_same(core, found, number, decoded, run)
-        return same_intent(core, found, number, decoded, masked) if known is None else known
-
-    return Shape(name, shown, call.raw, same, home)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, TypeAlias, TypeVar
 from urllib.parse import quote, quote_plus
 
@@ -148,7 +149,7 @@ def scrubber(secrets: Collection[str]) -> Scrubber:
             for spelled in _spellings(secret):
                 found[spelled] = found.get(spelled, True) and len(secret) < LONG
     ordered = sorted(found, key=len, reverse=True)
-    needles = tuple((each, re.compile(_as_word(each)) if found[each] else None) for each in ordered)
+    needles = tuple((each, _word(each) if found[each] else None) for each in ordered)
     return Scrubber(needles, frozenset(found))
 
 
@@ -157,10 +158,11 @@ def scrub(value: Any, secrets: Collection[str], *, keys: bool = True) -> Any:
     return scrubber(secrets).scrub(value, keys=keys)
 
 
-def _as_word(text: str) -> str:
+@lru_cache(maxsize=4096)
+def _word(text: str) -> re.Pattern[str]:
     """Return a pattern of a text that is no part of a longer word, as far as its ends are letters or digits."""
     begins = _BEGINS if text[0].isalnum() else ""
-    return begins + re.escape(text) + (_ENDS if text[-1].isalnum() else "")
+    return re.compile(begins + re.escape(text) + (_ENDS if text[-1].isalnum() else ""))
 
 
 def _spellings(secret: str) -> Iterator[str]:

@@ -28,26 +28,34 @@ class Secrets:
     """
     A session's secrets, shared by all who work on it in this process.
 
-    `truths` are the true arguments of open calls that were recorded masked, by callId.
+    `truths` are the true arguments of open calls that were recorded masked, by callId. Two threads may use it at once
+    (a verdict takes no seat), without a lock that a fork could leave taken: what is learned is only added to.
     """
 
     truths: dict[str, Truth] = field(default_factory=dict)
-    _texts: set[str] = field(default_factory=set)
-    _scrubber: Scrubber = field(default_factory=Scrubber)
+    _texts: dict[str, None] = field(default_factory=dict)
+    _made: tuple[int, Scrubber] = field(default_factory=lambda: (0, Scrubber()))  # for so many texts
 
     def __bool__(self) -> bool:
         return bool(self._texts)
 
     def learn(self, texts: tuple[str, ...]) -> None:
         """Take in what a schema calls sensitive: from now on it is masked wherever it comes again."""
-        if not self._texts.issuperset(texts):
-            self._texts.update(texts)
-            self._scrubber = scrubber(self._texts)
+        for text in texts:
+            self._texts.setdefault(text)
 
     def scrubbed(self, value: Any) -> Any:
         """Return a value with every secret masked; the value itself where it holds none."""
-        return self._scrubber.scrub(value)
+        return self._scrubber().scrub(value)
 
     def scrubbed_body(self, body: T) -> T:
         """Return an event's body as it may be recorded; the arguments of calls were masked where they came in."""
-        return self._scrubber.body(body)
+        return self._scrubber().body(body)
+
+    def _scrubber(self) -> Scrubber:
+        count, made = self._made
+        if count != len(self._texts):
+            texts = list(self._texts)
+            made = scrubber(texts)
+            self._made = len(texts), made  # of another thread's, made of fewer texts, the count tells
+        return made

@@ -524,32 +524,6 @@ def test_a_stage_that_changed_is_recorded_at_open(tmp_path: Path) -> None:
     assert stages == ["hidden"]
 
 
-@pytest.mark.parametrize(
-    ("whose", "again"),
-    [
-        ({"principal": "bob"}, ["bob"]),
-        ({"principal": "ann", "on_behalf_of": "cy"}, ["ann"]),
-        ({"principal": "ann", "on_behalf_of": "al"}, []),
-        ({}, []),
-    ],
-    ids=["another one", "on another one's behalf", "the same", "nobody"],
-)
-def test_nobody_gets_what_a_tool_answered_somebody_else(
-    ledger: Ledger, whose: dict[str, Any], again: list[str]
-) -> None:
-    """The same call in another handle is the one that is recorded only where nobody else asks."""
-    asked_by: list[Any] = []
-
-    @ledger.tool("mine", effect="read")
-    def mine(*, context: Any) -> None:
-        """Tell whose it is."""
-        asked_by.append(context.principal)
-
-    ledger.session("s", principal="ann", on_behalf_of="al").call("mine")
-    ledger.session("s", **whose).call("mine")
-    assert asked_by == ["ann", *again]
-
-
 def test_a_call_keeps_its_principal(ledger: Ledger) -> None:
     """What one asked for before a crash is not run with the rights of another one who opens the session after it."""
     seen: list[Any] = []
@@ -571,6 +545,17 @@ def test_a_call_keeps_its_principal(ledger: Ledger) -> None:
         ledger.session(f"s{number}", principal=ann).propose("look", {"number": 1})
         ledger.session(f"s{number}", principal=after).messages()
         assert seen == [("policy", told), ("tool", told)]
+
+
+def test_a_write_that_another_principal_repeats_behind_a_crash_is_not_made_twice(tmp_path: Path) -> None:
+    """A host may name who asks, or the process that works: the turn that its last one recorded is that turn."""
+    with opened(tmp_path) as first:
+        sent = writer(first)
+        first.session("s", principal="alice").dispatch(asked(("send", {"to": "ada"}), ids=("a",)))
+    with opened(tmp_path) as second:
+        again = writer(second)
+        results = second.session("s", principal="bob").dispatch(asked(("send", {"to": "ada"}), ids=("b",)))
+    assert (sent, again, results.turn, results.calls[0].state) == (["ada"], [], 1, "succeeded")
 
 
 def test_a_listener_hears_of_a_verdict_given_while_the_store_was_unwell(ledger: Ledger) -> None:

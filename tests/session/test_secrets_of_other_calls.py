@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from ledger.errors import DivergentTurn, KeyConflict, UsageError
 from ledger.events import CallStarted
 from ledger.session import wiring
 from ledger.session.redaction import MASK
+from ledger.session.secrets import Secrets
 from ledger.testing import crash
 from tests.recovery.scenes import Gone, gone, let_go
 from tests.session.agents import asked, opened, recorded
@@ -365,3 +367,50 @@ def test_a_check_may_quote_by_its_code(bank: Bank) -> None:
             session.call("set_pin", {"pin": pin})
         assert session.call("look", {"account": "a"}).code == f"has_{MASK}"
         assert session.call("look", {}).call.code == "schema_validation"
+
+
+def test_a_message_that_holds_a_secret_is_added_once(tmp_path: Path) -> None:
+    """It is recorded masked, and known again by its key: before the secret was known, and behind it."""
+    with opened(tmp_path) as ledger:
+        ledger.tool("set_pin", effect="write", schema=PIN)(lambda pin: {"ok": True})
+        session = ledger.session("s")
+        early, late = ({"role": "user", "content": f"{word} {SECRET}"} for word in ("early", "late"))
+        session.add(early, key="1")
+        session.call("set_pin", {"pin": SECRET})
+        session.add(late, key="2")
+        for _ in range(2):
+            session.add(early, key="1")
+            session.add(late, key="2")
+        with pytest.raises(UsageError, match="another message"):
+            session.add(late, key="1")
+        assert [message["content"] for message in session.messages() if message["role"] == "user"] == [
+            f"early {SECRET}",
+            f"late {MASK}",
+        ]
+
+
+def test_what_two_threads_learn_is_all_masked() -> None:
+    """A verdict takes no seat: it learns beside the session's handle, and nothing of either is lost."""
+    secrets = Secrets()
+    words = [[f"secret-{side}-{number}" for number in range(200)] for side in "ab"]
+
+    def learn(texts: list[str]) -> None:
+        for text in texts:
+            secrets.learn((text,))
+            assert secrets.scrubbed(text) == MASK
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(learn, words))
+    assert {secrets.scrubbed(text) for texts in words for text in texts} == {MASK}
+
+
+def test_a_scrubber_made_of_fewer_texts_is_made_anew() -> None:
+    """Where another thread was slower, what it made is not taken for the newest."""
+    secrets = Secrets()
+    secrets.learn(("secret-a",))
+    secrets.scrubbed("")
+    old = secrets._made
+    secrets.learn(("secret-b",))
+    secrets.scrubbed("")
+    secrets._made = old
+    assert secrets.scrubbed("secret-b") == MASK
