@@ -198,7 +198,7 @@ class Core:
             except IllegalTransition:
                 prepared.refused.append(item)
                 continue
-            if after is not None:
+            if after is not None and (after.state in TERMINAL or after.flag is not None):
                 self._settle_copies(prepared, after)
         if len(prepared.drafts) == prefix and items:
             return Prepared(refused=prepared.refused)
