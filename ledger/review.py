@@ -9,7 +9,6 @@ from ledger.calls import CHANGES, TERMINAL, Call
 from ledger.errors import VerdictRefused
 from ledger.events import Body, CallAuthorized, CallDenied, CallReviewed
 from ledger.events.call_bodies import Verdict
-from ledger.strictjson import digest
 
 _UNCERTAIN = ("outcome-unknown", "attempts-exhausted")
 
@@ -91,13 +90,13 @@ class Answer:
     expected: str | None = None
 
 
-def resolve(call: Call, answer: Answer, reviewer: Reviewer) -> CallReviewed:
+def resolve(call: Call, answer: Answer, reviewer: Reviewer, *, bound: str | None = None) -> CallReviewed:
     """
-    Return the verdict's event.
+    Return the verdict's event; `bound`: the digest of what would run, where no gate has recorded one.
 
     Raises `VerdictRefused` where the call does not wait, is a copy (its original's end settles it), could have
-    run and `run` alone is asked for, was imported or is the provider's and is to run, or would run by the word of
-    somebody whom its policy did not ask.
+    run and `run` alone is asked for, was imported or is the provider's and is to run, would run by the word of
+    somebody whom its policy did not ask, or with arguments that nobody knows whole.
     """
     if call.state != "needs-review" or call.flag is None:
         raise _not_asked(call, "verdict")
@@ -110,6 +109,9 @@ def resolve(call: Call, answer: Answer, reviewer: Reviewer) -> CallReviewed:
     if runs:
         _may_run(call, answer)
         _asked(call, reviewer)
+        bound = call.arguments_digest or bound
+        if bound is None:
+            raise _unbound(call)
     result, known = answer.result, answer.result_given
     if answer.verdict == "happened" and not known and call.late is not None and call.late.ended == "succeeded":
         result, known = call.late.result, True
@@ -124,7 +126,7 @@ def resolve(call: Call, answer: Answer, reviewer: Reviewer) -> CallReviewed:
         host=reviewer.host,
         note=reviewer.note,
         evidence=reviewer.evidence,
-        arguments_digest=(call.arguments_digest or digest(call.to_run)) if runs else None,
+        arguments_digest=bound if runs else None,
     )
 
 
@@ -143,6 +145,18 @@ def _may_run(call: Call, answer: Answer) -> None:
     if call.reason in CHANGES:
         hint = "Give --arguments that fit the tool as it is now, or --abandon."
         raise VerdictRefused(f"the tool of call {call.call_id} has changed since ({call.reason})", hint=hint)
+
+
+def _unbound(call: Call) -> VerdictRefused:
+    """Return why nobody can let the call run: what would run is not known here, and a word for it would never hold."""
+    message, version = f"nobody knows here with which arguments call {call.call_id} would run", call.schema_version
+    if call.redacted:
+        hint = "Its sensitive arguments were redacted before disk: abandon it, and let the program make a new call."
+    elif version is None:
+        hint = "Nobody knew its tool when it was asked for. Give --arguments: a new call takes its place."
+    else:
+        hint = f"Say it in the program that has {call.tool} v{version}, or with --catalog and that version's files."
+    return VerdictRefused(message, hint=hint)
 
 
 def _runs_here(call: Call) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from ledger.audit import RecordedTool, RecordedVersion, recorded_tools
-from ledger.catalog import Catalog, Contract, Registry, ToolDefinition, ToolVersion, load_catalog
+from ledger.audit import RecordedTool, recorded_tools
+from ledger.catalog import Catalog, Registry, ToolDefinition, load_catalog
 from ledger.errors import CatalogFault
+from ledger.session.binding import recorded_version
 from ledger.session.ledger import Ledger
 from ledger.session.reading import lasting, open_reader
 from ledger.session.wiring import Wiring
@@ -46,21 +47,6 @@ def with_recorded_tools(reader: Reader, catalog: Catalog | None) -> Catalog:
 
 
 def _definition(tool: RecordedTool) -> ToolDefinition:
-    versions = {number: _version(tool.name, number, version) for number, version in tool.versions.items()}
+    versions = {number: recorded_version(tool.name, number, version) for number, version in tool.versions.items()}
     stage = tool.stage.stage if tool.stage is not None else "active"
     return ToolDefinition(name=tool.name, current=max(versions), versions=versions, stage=stage)
-
-
-def _version(name: str, number: int, version: RecordedVersion) -> ToolVersion:
-    body = version.body
-    return ToolVersion(
-        tool=name,
-        version=number,
-        schema=body.schema,
-        output_schema=body.output_schema,
-        contract=Contract.from_wire(body.contract),
-        description=body.description,
-        shape_digest=version.schema_digest,
-        description_digest=body.description_digest,
-        path=f"the ledger's record of {name}",
-    )

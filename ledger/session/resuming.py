@@ -267,8 +267,9 @@ def _act(core: Core, decided: Decided, ready: list[Work]) -> Steps[list[Item]]:
     if decision.action == "reject" and work.refusal is None:
         work.refusal = _retired(core, call)
     items = [Item(_end(core, decided), call)]
-    if decision.action == "flag" and call.state == "proposed" and work.tool is not None and work.to_run is not None:
-        # so that a verdict is bound to the arguments that would run
+    known = work.tool is not None and work.to_run is not None and not _is_another(call, work.tool.version)
+    if decision.action == "flag" and call.state == "proposed" and known:
+        # so that a verdict is bound to the arguments that would run; those of another version would not
         items.insert(0, Item(passed(work, PURE_GATES), call))
     return items
 

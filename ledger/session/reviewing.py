@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import socket
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from ledger.audit import find_call
@@ -19,10 +20,11 @@ from ledger.events import (
     CallSuperseded,
     SessionOpened,
 )
-from ledger.execution.requests import Steps
+from ledger.execution.requests import Steps, io
 from ledger.gates import Situation
 from ledger.history import History
 from ledger.review import Answer, Reviewer, allow, approve, deny, is_to_run, may_supersede, next_step, resolve
+from ledger.session.binding import bound
 from ledger.session.border import text
 from ledger.session.copies import settle_stranded
 from ledger.session.core import Core, Item
@@ -93,7 +95,9 @@ def resolving(core: Core, call_id: str, answer: Answer, who: Reviewer) -> Steps[
     """Record a verdict; copies of the call are settled in the same commit. Raises `VerdictRefused`."""
     yield from core.refresh()
     yield from settle_stranded(core)
-    body = resolve(core.history.calls[call_id], answer, who)
+    call = core.history.calls[call_id]
+    known = yield from io(partial(bound, core, call))
+    body = resolve(core.history.calls[call_id], answer, who, bound=known)
     if core.history.closed is not None and (body.run or body.verdict == "run"):
         raise VerdictRefused(
             f"session {core.session_id!r} is closed: nothing of it runs any more",
