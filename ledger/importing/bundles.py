@@ -29,7 +29,7 @@ from ledger.ids import iso, parse_iso
 from ledger.importing.identity import usable, uuid8
 from ledger.importing.lines import Line
 from ledger.importing.plan import ACTOR
-from ledger.importing.refusals import OF_THE_STORE, changed, went_on
+from ledger.importing.refusals import OF_THE_STORE, changed, too_much_open, went_on
 from ledger.importing.report import Problem, SessionReport, Told, state_of
 from ledger.providers.bundle import BundleFault, BundleRecord, BundleSession, read_bundle
 from ledger.store.port import Append, Store, StoredEvent, Take
@@ -44,8 +44,8 @@ _MOST_EVENTS: Final = 1000
 _MOST_BYTES: Final = 4 * 2**20
 _PAGE: Final = 500
 _FAULT: Final = "bundle_fault"
-_FULL: Final = 8
-"""How many times the usual a commit may hold where a call is open that could run before the next one."""
+_MOST_OPEN: Final = 64 * 2**20
+"""Bytes of a commit at most, also where a call is open that could run before the next one."""
 
 _ALLOWED: Final = "a person allowed it in the ledger that it comes from, which may run it"
 _OPEN: Final = "it had not ended in the ledger that it comes from, which may run it"
@@ -156,10 +156,9 @@ class _Bundled:
         self._stored = self._recorded()
         self._drafts: list[Draft] = []
         self._size = self._added = self._turns = 0
-        self._take: Take | None = None
+        self._claims = 0
         self._calls: dict[str, Call] = {}
         self._open: dict[str, Call] = {}  # those that two ledgers could run now
-        self._quiet = True
         self._touched: dict[str, None] = {}
         self._lost: set[str] = set()
         self._error: LedgerError | None = None
@@ -171,13 +170,13 @@ class _Bundled:
         if self._error is not None:
             return
         draft = _draft(record)
-        self._fold(draft.event, record.sequence)
         self._turns += isinstance(draft.event.body, TurnRecorded)
         with self._refusing():
-            if record.sequence <= self._before:
-                self._compare(record)
+            if record.sequence > self._before:
+                self._append(draft, record.sequence)
             else:
-                self._append(draft)
+                self._compare(record)
+                self._fold(draft.event, record.sequence)
 
     def _compare(self, record: BundleRecord) -> None:
         stored = next(self._stored)
@@ -186,7 +185,7 @@ class _Bundled:
                 raise went_on(self._session_id, record.sequence, export=True)
             raise changed(self._session_id, record.sequence, f"event {record.sequence} of the export", export=True)
 
-    def _append(self, draft: Draft) -> None:
+    def _append(self, draft: Draft, sequence: int) -> None:
         event = draft.event
         body = event.body
         if isinstance(body, ToolVersionPublished | ToolStageChanged):
@@ -195,24 +194,30 @@ class _Bundled:
             known = self._store.call(event.call_id or "")
             if known is not None and known.session_id != self._session_id:
                 raise UsageError(f"call {event.call_id} is recorded already, in session {known.session_id!r}")
-        if max(len(self._drafts) / _MOST_EVENTS, self._size / _MOST_BYTES) >= (1 if self._quiet else _FULL):
-            self._flush()  # before, not behind: the last commit also holds what is asked anew
+        self._make_room()  # before, not behind: the last commit also holds what is asked anew
         if isinstance(body, SessionClaimed) and body.token == self._token + 1 and body.owner != self._owner:
-            self._flush()  # the lease's count moves with the claim, as it did there
-            self._take = Take(owner=body.owner, token=body.token, seconds=0)
+            self._claims += 1  # the lease's count moves in the commit of the claim, as it did there
             self._owner, self._token = body.owner, body.token
+        self._keep(draft, sequence)
+
+    def _make_room(self) -> None:
+        """Commit what is there if it is enough: where no call is open, for a worker may look, or nothing follow."""
+        if not self._open and (len(self._drafts) >= _MOST_EVENTS or self._size >= _MOST_BYTES):
+            self._flush()
+        elif self._size >= _MOST_OPEN:
+            raise too_much_open(self._session_id, len(self._open), _MOST_OPEN)
+
+    def _keep(self, draft: Draft, sequence: int) -> None:
         self._drafts.append(draft)
         self._size += len(draft.head)
-        if event.call_id is not None:
-            self._touched[event.call_id] = None
-        self._quiet = not self._open  # a worker of this ledger may look at the session behind each commit
+        if draft.event.call_id is not None:
+            self._touched[draft.event.call_id] = None
+        self._fold(draft.event, sequence)
 
     def _ask_anew(self) -> None:
         """Flag what two ledgers could run now: here it runs by a person's word only."""
         for call in list(self._open.values()) if self._drafts else ():
-            event = _asked_anew(call, self._now)
-            self._fold(event, self._sequence + len(self._drafts) + 1)
-            self._append(encode(event))
+            self._keep(encode(_asked_anew(call, self._now)), self._sequence + len(self._drafts) + 1)
 
     def _fold(self, event: Event, sequence: int) -> None:
         call_id = event.call_id
@@ -235,13 +240,18 @@ class _Bundled:
             drafts=tuple(self._drafts),
             calls=tuple(call_row(self._calls[call_id]) for call_id in self._touched if call_id in self._calls),
             expected=self._sequence or "none",
-            take=self._take,
-            release=self._take is not None,
+            take=self._taken(),
+            release=self._claims > 0,
         )
         appended = self._store.append(request)
         self._sequence = appended.sequences[-1]
         self._added += 0 if appended.repeated else len(self._drafts)
-        self._drafts, self._size, self._take, self._touched = [], 0, None, {}
+        self._drafts, self._size, self._claims, self._touched = [], 0, 0, {}
+
+    def _taken(self) -> Take | None:
+        if self._owner is None or not self._claims:
+            return None
+        return Take(owner=self._owner, token=self._token, seconds=0, claims=self._claims)
 
     @contextmanager
     def _refusing(self) -> Iterator[None]:

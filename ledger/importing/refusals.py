@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from ledger.counting import counted
 from ledger.errors import (
     IntegrityFailure,
     LedgerError,
@@ -60,3 +61,12 @@ def went_on(session_id: str, sequence: int, *, export: bool = False) -> Transcri
     what = "export" if export else "transcript"
     message = f"both went on: the {what}, and the ledger with event {sequence}"
     return TranscriptChanged(session_id, message, sequence=sequence, export=export)
+
+
+def too_much_open(session_id: str, count: int, most: int) -> UsageError:
+    """Return the refusal of an export of which a part would have to be committed while a call could run here."""
+    are = counted(count, "call is", "calls are")
+    return UsageError(
+        f"session {session_id!r}: {are} open over more than {most // 2**20} MiB, which no single commit may hold",
+        hint="What stands before is imported. A commit while a call is open could run here what ran there.",
+    )

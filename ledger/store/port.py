@@ -56,13 +56,16 @@ class Take:
     Granted where the last owner is `owner` itself (the token stays), or where the lease is free (never taken, given
     back, expired) or held under exactly the token `dead` (the caller knows that holder is gone); then the token grows
     by one. `token` is what the caller counted on (its events carry it): another result is `WrongSequence`. A lease
-    held by somebody else is `SessionOwned`. `seconds` count from now, by the store's clock.
+    held by somebody else is `SessionOwned`. `seconds` count from now, by the store's clock. `claims`: how many takes
+    by different owners the append tells, `owner` being the last; above 1 the lease must be free, and the token grows
+    by as many, also where the last owner is `owner`: that one was followed, and came back.
     """
 
     owner: str
     token: int
     seconds: float
     dead: int | None = None
+    claims: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -138,11 +138,11 @@ def admit(request: Append, head: Head, now: datetime) -> Head:
 
 def _taken(session_id: str, take: Take, head: Head, now: datetime) -> Head:
     until = iso(now + timedelta(seconds=take.seconds))
-    if head.owner == take.owner:
+    if head.owner == take.owner and take.claims == 1:
         return leased(head, take.owner, head.token, until)
     if head.expires_at > iso(now) and head.token != take.dead:
         raise SessionOwned(session_id, owner=head.owner or "", until=head.expires_at)
-    return leased(head, take.owner, head.token + 1, until)
+    return leased(head, take.owner, head.token + take.claims, until)
 
 
 def _as_expected(request: Append, sequence: int) -> bool:

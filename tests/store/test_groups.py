@@ -37,6 +37,7 @@ TAKES = st.builds(
     token=st.integers(1, 2),
     seconds=st.just(10.0),
     dead=st.sampled_from([None, 1]),
+    claims=st.sampled_from([1, 1, 2]),
 )
 ASKED = st.fixed_dictionaries(
     {

@@ -12,9 +12,9 @@ from ledger.store.port import Head, Store, Take
 from ledger.testing.contract.building import HandClock, StoreCase, add, everything
 
 
-def take(owner: str = "me", token: int = 1, *, seconds: float = 30, dead: int | None = None) -> Take:
+def take(owner: str = "me", token: int = 1, *, seconds: float = 30, dead: int | None = None, claims: int = 1) -> Take:
     """Return a take of half a minute."""
-    return Take(owner=owner, token=token, seconds=seconds, dead=dead)
+    return Take(owner=owner, token=token, seconds=seconds, dead=dead, claims=claims)
 
 
 def lease(store: Store, session_id: str = "s1") -> tuple[str | None, int, str]:
@@ -99,6 +99,18 @@ class LeaseContract(StoreCase):
         add(store, "s1", "b", take=take("them", 2, dead=1))
         with pytest.raises(SessionOwned):
             add(store, "s1", "c", take=take("third", 2, dead=1))
+
+    @pytest.mark.parametrize(("owner", "claims"), [("them", 1), ("them", 3), ("me", 2)])
+    def test_one_append_tells_several_takes(self, store: Store, owner: str, claims: int) -> None:
+        """The token grows by as many, also where the owner of before comes last; any other number is refused."""
+        add(store, "s1", "a", take=take(), release=True)
+        with pytest.raises(WrongSequence):
+            add(store, "s1", "b", take=take(owner, claims, claims=claims))
+        add(store, "s1", "b", take=take(owner, 1 + claims, claims=claims))
+        assert lease(store)[:2] == (owner, 1 + claims)
+        with pytest.raises(SessionOwned):
+            add(store, "s1", "c", take=take(owner, 3 + claims, claims=2))
+        assert len(everything(store, "s1")) == 2
 
     @pytest.mark.parametrize("counted_on", [0, 1, 3])
     def test_another_token_than_counted_on_is_refused(self, store: Store, counted_on: int) -> None:
