@@ -21,7 +21,7 @@ from ledger.session.gating import PURE_GATES, pass_gates, passed, resource_keys,
 from ledger.session.intake import rebuilt
 from ledger.session.repeats import repeated_since
 from ledger.session.running import Runner
-from ledger.session.withholding import WITHHELD, withheld
+from ledger.session.withholding import WITHHELD, may_be_withheld, withheld
 from ledger.session.work import Work, definition_of, examine, instead, situation
 
 
@@ -97,10 +97,12 @@ def _resume(core: Core, *, dry_run: bool, execute: bool) -> Steps[Recovered]:
     if repeats or any(each.decision.action == "reconcile" for each in decided):
         resumed, runner.pending = runner.pending, []
         yield from core.commit(resumed)
-    for each in (each for each in decided if not each.work.bodies):
+    left = [each for each in decided if not each.work.bodies]
+    kept = [each for each in left if each.decision.action == "flag" and may_be_withheld(core, each.work.stub)]
+    for each in (each for each in left if each not in kept):
         runner.pending += each.carrying.items
         runner.pending += yield from _act(core, each, ready)
-    yield from _go_on(core, runner, ready)
+    yield from _go_on(core, runner, ready, kept)
     return found
 
 
@@ -185,8 +187,11 @@ def hindrance(core: Core, call: Call, work: Work) -> Body | None:
     """
     Return why a call that has not started cannot be taken on as it is: a person is asked then; None: nothing.
 
-    Recovery's table decides; only that nobody started it yet is no reason here: the host is about to.
+    Recovery's table decides; only that nobody started it yet is no reason here: the host is about to. What its turn's
+    host wants withheld ends.
     """
+    if withheld(core, call, ()):
+        return cancelled(WITHHELD)
     decision = decide(call, here(core, call))
     if decision.action == "reject":
         return _retired(core, call)
@@ -317,8 +322,12 @@ def _reconcile(core: Core, work: Work, ready: list[Work]) -> Steps[list[Item]]:
     return [Item(body, call)] if body is not None else []
 
 
-def _go_on(core: Core, runner: Runner, ready: list[Work]) -> Steps[None]:
-    """Take what may run through the gates it has not passed yet, and run it."""
+def _go_on(core: Core, runner: Runner, ready: list[Work], kept: list[Decided]) -> Steps[None]:
+    """
+    Take what may run through the gates it has not passed yet, and run it.
+
+    `kept`: a person is asked about these only where the gates refuse none of their turn.
+    """
     run: list[Work] = []
     gated = [work for work in ready if to_pass(work.stub)]
     if gated:
@@ -330,7 +339,12 @@ def _go_on(core: Core, runner: Runner, ready: list[Work]) -> Steps[None]:
             runner.pending += work.items()
         else:
             work.authorized = True
-    _withhold(core, runner, gated)
+    refused = _withhold(core, runner, gated)
+    for each in kept:
+        if withheld(core, each.work.stub, refused):
+            runner.pending.append(Item(cancelled(WITHHELD), core.history.calls[each.work.call_id]))
+        else:
+            runner.pending += [*each.carrying.items, *(yield from _act(core, each, ready))]
     for work in ready:
         if work.authorized:
             work.keys = yield from resource_keys(work)
@@ -338,11 +352,12 @@ def _go_on(core: Core, runner: Runner, ready: list[Work]) -> Steps[None]:
     yield from runner.run(run)
 
 
-def _withhold(core: Core, runner: Runner, gated: list[Work]) -> None:
-    """End what shall not run, nor be asked about, since a gate has refused another call of its turn just now."""
+def _withhold(core: Core, runner: Runner, gated: list[Work]) -> set[str]:
+    """End what shall not run, nor be asked about, since a gate has refused another call of its turn; return those."""
     stopped = (CallRejected, CallDenied)
     refused = {work.call_id for work in gated if any(isinstance(body, stopped) for body in work.bodies)}
     for work in gated:
         if work.call_id not in refused and withheld(core, work.stub, refused):
             work.authorized = False
             runner.pending.append(Item(cancelled(WITHHELD), work.stub))
+    return refused

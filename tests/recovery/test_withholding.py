@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ledger import Allow, Ask, Deny, Ledger
+from ledger import Allow, Ask, Deny, Invalid, Ledger
 from ledger.calls import Call
 from ledger.testing import crash
 from tests.session.agents import answers, asked
@@ -31,6 +31,11 @@ def ledger(ran: list[str]) -> Any:
         def pay(n: int) -> None:
             """Pay."""
             ran.append(f"pay {n}")
+
+        @found.check("view")
+        def fits(arguments: Any, _context: Any) -> Any:
+            """Refuse 14."""
+            return Invalid("odd", "Not 14.") if arguments["n"] == 14 else None
 
         @found.authorize
         def policy(call: Call, principal: Any) -> Any:
@@ -80,3 +85,30 @@ def test_nobody_is_asked_whether_the_sibling_of_a_refused_call_shall_run(ledger:
     assert crashed(ledger, "run_none", ("pay", {"n": 1}), ("pay", {"n": "x"})).calls[0].state == "failed"
     assert crashed(ledger, "run_none", ("pay", {"n": 2}), ("view", {"n": 2})).calls[0].state == "needs-review"
     assert ran == ["view 2"]
+
+
+@pytest.mark.parametrize("refused", [13, 14])
+@pytest.mark.parametrize("rule", ["run_rest", "run_none"])
+def test_nobody_is_asked_about_a_write_before_the_hosts_code_has_spoken(
+    ledger: Ledger, ran: list[str], rule: str, refused: int
+) -> None:
+    """By a policy or a check, behind the write in the turn: a person's `run` would have been taken."""
+    ledger._wiring.run_not_started = False
+    results = crashed(ledger, rule, ("pay", {"n": 1}), ("view", {"n": refused}))
+    state, reviews = ("failed", 0) if rule == "run_none" else ("needs-review", 1)
+    assert (results.calls[0].state, len(list(ledger.reviews())), ran) == (state, reviews, [])
+    if rule == "run_none":
+        assert answers(results.messages)[0]["code"] == "cancelled"
+
+
+def test_step_by_step_the_sibling_of_a_refused_call_ends_too(ledger: Ledger, ran: list[str]) -> None:
+    """Whichever step it has come to; what is not refused goes on."""
+    session = ledger.session("s")
+    crash.arm(ledger, crash.after("call.proposed"), end=dies)
+    with pytest.raises(RuntimeError, match="died"):
+        session.dispatch(asked(("view", {"n": 1}), ("pay", {"n": 2}), ("view", {"n": 13})), on_rejection="run_none")
+    session = ledger.session("s")
+    first, second, third = (str(row["callId"]) for row in ledger.calls())
+    states = [session.advance(each).state for each in (first, first, third, third, first, second)]
+    assert states == ["validated", "authorized", "validated", "denied", "failed", "failed"]
+    assert (ledger.find(first).code, ran) == ("cancelled", [])
