@@ -140,6 +140,7 @@ def test_a_word_that_could_not_hold_is_refused_with_what_to_do(tmp_path: Path, p
 def test_of_what_was_masked_nobody_knows_what_would_run(tmp_path: Path, program: Open) -> None:
     """The mask has a digest too, but no program would ever run with it."""
     call_id = imported(tmp_path, program, secret=True)
+    write(tmp_path / "b", 1, 1, secret=True)
     with pytest.raises(VerdictRefused) as told:
         program("b", 0).resolve(call_id, "run", by="ada")
     assert "redacted" in (told.value.hint or "")
